@@ -1,10 +1,10 @@
-// React for screens on engines that only interpret: time from a key to its last command, time of the first screen, bytes.
+// React for screens on engines that only interpret: time from a key to its last command, time of the first screen, memory, bytes.
 //
 //   npx tsx bench/screens.ts [--quick] [--runs N] [--only screens,react-reconciler,…]
 //
 // All have the same screen of 300 widgets and write the same commands into a buffer. In each round each of them runs once on each engine, in a
 // process of its own. `screens` is the view as it is written for React, `screens-compiled` the same after @sluice/compiler, and `screens-areas` the
-// view as one writes it for @sluice/screens, where focus is declared. Figures are medians over the rounds.
+// view as one writes it for @sluice/screens, where focus is declared. Figures are medians over the rounds. Memory is taken in processes of their own, with all garbage freed.
 import fs from 'node:fs';
 import path from 'node:path';
 import { installIfStale } from '../tests/conformance/prepare.ts';
@@ -12,7 +12,7 @@ import { ownRuntime } from '../tests/conformance/runtime.ts';
 import { readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe, median, printTable } from './lib/report.ts';
 import { build, type Bundle, RECIPES } from './screens/build.ts';
-import { engines, run, type Run } from './screens/engines.ts';
+import { engines, type Memory, run, type Run } from './screens/engines.ts';
 
 const KEY_RATIO_MIN = 4;
 const KEY_RATIO_SOLID_MAX = 1.2;
@@ -24,6 +24,7 @@ interface Figures {
   readonly mount: number;
   readonly p50: number;
   readonly p95: number;
+  readonly memory: Memory;
 }
 
 const options = readOptions({ runs: 7, runsQuick: 1, workers: 1 });
@@ -43,11 +44,22 @@ for (const engine of engines()) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const result = run<Run>(engine, bundles.get(name)?.script ?? '');
       batches.set(name, result);
-      taken.get(name)?.push(figures(result));
+      const memory = run<Memory>(engine, bundles.get(name)?.memory ?? '');
+      taken.get(name)?.push(figures(result, memory));
     }
   }
-  const of = (name: string, key: keyof Figures): number =>
+  const of = (name: string, key: 'mount' | 'p50' | 'p95'): number =>
     median((taken.get(name) ?? []).map((one) => one[key]));
+  const heapOf = (name: string, key: keyof Memory): string => {
+    const values = (taken.get(name) ?? []).flatMap(({ memory }) => memory[key]?.bytes ?? []);
+    return values.length === 0 ? '–' : (median(values) / 1024).toFixed(0);
+  };
+  const objectsOf = (name: string): string => {
+    const values = (taken.get(name) ?? []).flatMap(({ memory: { program, first } }) =>
+      first?.objects === undefined ? [] : first.objects - (program?.objects ?? 0),
+    );
+    return values.length === 0 ? '–' : median(values).toFixed(0);
+  };
   console.log(`${engine.name}\n`);
   printTable(
     [
@@ -58,6 +70,10 @@ for (const engine of engines()) {
       'words of first screen',
       'of a key',
       'gzip bytes',
+      'heap of program KiB',
+      'with first screen',
+      'after 200 keys',
+      'objects of screen',
     ],
     names.map((name) => [
       name,
@@ -67,6 +83,10 @@ for (const engine of engines()) {
       batches.get(name)?.words ?? 0,
       batches.get(name)?.keyWords ?? 0,
       bundles.get(name)?.gzipBytes ?? 0,
+      heapOf(name, 'program'),
+      heapOf(name, 'first'),
+      heapOf(name, 'keys'),
+      objectsOf(name),
     ]),
   );
   data[engine.name] = Object.fromEntries(taken);
@@ -96,11 +116,11 @@ for (const engine of engines()) {
 }
 conclude('screens', options, about, bars, data);
 
-function figures({ mounts, keys }: Run): Figures {
+function figures({ mounts, keys }: Run, memory: Memory): Figures {
   const sorted = keys.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { mount: median(mounts.slice(WARM_UP)), p50: at(0.5), p95: at(0.95) };
+  return { mount: median(mounts.slice(WARM_UP)), p50: at(0.5), p95: at(0.95), memory };
 }
 
 function judge(what: string, ratio: number, bound: number, isLeast: boolean): void {

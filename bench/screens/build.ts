@@ -47,17 +47,27 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   lightning: { app: file('lightning.jsx'), batch: plain.batch, alias: {}, jsx: 'lightning' },
 };
 
-/** A bundle: its file, and its bytes after gzip. */
+/** A bundle: its files, and its bytes after gzip. */
 export interface Bundle {
+  /** Takes times. */
   readonly script: string;
+  /** Takes memory. */
+  readonly memory: string;
   readonly gzipBytes: number;
 }
 
 type Esbuild = typeof import('esbuild');
 type Babel = typeof import('@babel/core');
 
-/** Builds the bundle of a peer. */
+/** Builds the bundles of a peer. */
 export async function build(name: string): Promise<Bundle> {
+  const script = await buildEntry(name, 'run.js', name);
+  const memory = await buildEntry(name, 'memory.js', `${name}-memory`);
+  return { script, memory, gzipBytes: zlib.gzipSync(fs.readFileSync(script), { level: 9 }).length };
+}
+
+/** Builds a module of `apps` with a peer, and returns the file. */
+async function buildEntry(name: string, entry: string, to: string): Promise<string> {
   const recipe = RECIPES[name];
   if (recipe === undefined)
     throw new Error(`no such peer: ${name}; there are ${Object.keys(RECIPES).join(', ')}`);
@@ -74,9 +84,9 @@ export async function build(name: string): Promise<Bundle> {
     )) as { default: object };
     plugins.push([compiler.default as unknown as string, {}]);
   }
-  const script = path.join(out, `${name}.js`);
+  const script = path.join(out, `${to}.js`);
   await esbuild.build({
-    entryPoints: [file('run.js')],
+    entryPoints: [file(entry)],
     outfile: script,
     bundle: true,
     minify: true,
@@ -137,5 +147,5 @@ export async function build(name: string): Promise<Bundle> {
     'globalThis.performance??={now:Date.now};globalThis.queueMicrotask??=(run)=>Promise.resolve().then(run);\n',
   ].join('');
   fs.writeFileSync(script, shim + fs.readFileSync(script, 'utf8'));
-  return { script, gzipBytes: zlib.gzipSync(fs.readFileSync(script), { level: 9 }).length };
+  return script;
 }

@@ -19,6 +19,25 @@ export interface Run {
   readonly keyWords: number;
 }
 
+/** Heap with all garbage freed; undefined in an engine that does not tell. */
+export interface Heap {
+  readonly bytes: number;
+  /** Undefined in engines that do not count them. */
+  readonly objects?: number;
+}
+
+/** Result of a run for memory. */
+export interface Memory {
+  /** Heap of the program alone. Engines that compile functions when they are called have not compiled most of them. */
+  readonly program?: Heap;
+  /** Heap with the first screen. */
+  readonly first?: Heap;
+  /** Heap after 200 keys. */
+  readonly keys?: Heap;
+}
+
+/** Without a JIT; with `gc()`, which does not throw compiled functions away: their bytes would be missing by chance. */
+const V8 = ['--jitless', '--expose-gc', '--no-flush-bytecode', '--no-warnings'];
 const player = path.join(import.meta.dirname, '../../screens/player/target/release/sluice-player');
 
 /** Engines that are on this machine. Those that are not are named on stderr. */
@@ -26,7 +45,12 @@ export function engines(): Engine[] {
   const all: Engine[] = [
     { name: 'JavaScriptCore', command: '/usr/bin/jsc', args: [], env: { JSC_useJIT: '0' } },
     { name: 'QuickJS', command: player, args: ['run'], env: {} },
-    { name: 'V8 --jitless', command: process.execPath, args: ['--jitless', '--no-warnings'], env: {} },
+    {
+      name: 'V8 --jitless',
+      command: process.execPath,
+      args: V8,
+      env: {},
+    },
   ];
   return all.filter(({ name, command }) => {
     if (fs.existsSync(command)) return true;

@@ -7,6 +7,8 @@ port=${PORT:-3200}
 admin=${ADMIN:-127.0.0.1:7584}
 player=${SLUICE_PLAYER:-screens/player/target/release/sluice-player}
 frame=examples/living-room/dist/first-frame.png
+# The player asks the server on this port, whichever the build had.
+printf '{"server":"http://127.0.0.1:%s"}' "$port" > examples/living-room/dist/server.json
 trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT
 trap 'exit 0' INT TERM
 npx sluice start examples/living-room/dist/server.js --port "$port" --admin "$admin" ${WORKERS:+--workers "$WORKERS"} &

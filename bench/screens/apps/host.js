@@ -1,7 +1,8 @@
 // The plain host of all peers: it writes the commands of the stream into one buffer, as @sluice/screens does, so that work is equal.
 import { COMMAND, PROPERTIES } from '../../../packages/screens/src/stream/codes.ts';
 
-const words = new Int32Array(1 << 18);
+// Enough for the largest batch of the peers; its bytes count in their heaps.
+const words = new Int32Array(1 << 14);
 const floats = new Float32Array(words.buffer);
 const colors = new Map();
 const choices = new Map();

@@ -2,7 +2,7 @@
  * Builds the server, the page's scripts and the player's bundle into `dist`. The screens are compiled for engines without
  * JIT by `@sluice/compiler`; what it did is in `player-report.txt`.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { esbuildPlugin } from '@sluice/compiler/screens';
 import { build as bundle, type BuildOptions } from 'esbuild';
@@ -45,18 +45,18 @@ export async function buildServer(folder: string): Promise<void> {
   });
 }
 
-/** Builds the player's bundle. `server` is the address that it asks, without a slash at the end. */
+/** Builds the player's bundle, and writes beside it which server it asks: an address without a slash at the end. */
 export async function buildPlayer(folder: string, server: string): Promise<void> {
   await bundle({
     ...common,
     // The player runs scripts.
     format: 'iife',
-    define: { ...common.define, LIVING_ROOM_SERVER: JSON.stringify(server) },
     entryPoints: [join(src, 'player.tsx')],
     outfile: join(folder, 'player.js'),
     conditions: ['production'],
     plugins: [esbuildPlugin({ report: join(folder, 'player-report.json') })],
   });
+  await writeFile(join(folder, 'server.json'), JSON.stringify({ server }));
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -6,21 +6,28 @@ import { type PlacedScreen, showScreen } from '@sluice/screens/adopt';
 import { playerSurface } from '@sluice/screens/player';
 import { start, type StartOptions } from './start.js';
 
-/** Address of the server; the build puts it in. */
-declare const LIVING_ROOM_SERVER: string;
-
 const surface = playerSurface();
 
-async function firstScreen(): Promise<StartOptions['first']> {
-  const answer = await fetch(`${LIVING_ROOM_SERVER}/screen?server=${encodeURIComponent(LIVING_ROOM_SERVER)}`);
+/** Address of the server, from a file beside the bundle: the build writes it, and `start.sh` for the port that it gets. */
+async function serverAddress(): Promise<string> {
+  const answer = await fetch('server.json');
+  return ((await answer.json()) as { readonly server: string }).server;
+}
+
+async function firstScreen(server: string): Promise<StartOptions['first']> {
+  const answer = await fetch(`${server}/screen?server=${encodeURIComponent(server)}`);
   if (!answer.ok) throw new Error(`The server answered with ${answer.status}`);
   const placed = (await answer.json()) as PlacedScreen;
   return { placed, shown: showScreen(surface, placed.screen) };
 }
 
-void firstScreen()
-  .catch((error: unknown) => {
+async function run(): Promise<void> {
+  const server = await serverAddress();
+  const first = await firstScreen(server).catch((error: unknown) => {
     console.error('The first screen did not come from the server:', error);
     return undefined;
-  })
-  .then((first) => start(surface, { first, server: LIVING_ROOM_SERVER }));
+  });
+  start(surface, { first, server });
+}
+
+void run();

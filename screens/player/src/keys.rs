@@ -47,7 +47,7 @@ pub fn parse(script: &str) -> Result<Vec<Step>, String> {
         let mut push = |at: f64, phase: i32, name: &str| steps.push(Step { at, act: Act::Key(phase, named(name)) });
         match words[..] {
             ["wait", time] => at += milliseconds(time)?,
-            ["hold", key, time] => {
+            ["hold", key, time] if is_key(key) => {
                 let time = milliseconds(time)?;
                 push(at, 0, key);
                 let mut repeated = REPEAT_DELAY_MS;
@@ -63,7 +63,7 @@ pub fn parse(script: &str) -> Result<Vec<Step>, String> {
                 let level = level.ok_or_else(|| format!("\"{step}\": a level of memory is 0, 1 or 2"))?;
                 steps.push(Step { at, act: Act::Memory(level) });
             }
-            [key] if key != "wait" && key != "hold" => {
+            [key] if !matches!(key, "wait" | "hold" | "memory") && is_key(key) => {
                 push(at, 0, key);
                 push(at + PRESS_MS, 2, key);
                 at += PRESS_MS + PAUSE_MS;
@@ -78,6 +78,16 @@ pub fn parse(script: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
+/// Whether it may be a key's name. There are too many to know all, but four arrows.
+fn is_key(name: &str) -> bool {
+    name.strip_prefix("Arrow").is_none_or(|direction| matches!(direction, "Up" | "Right" | "Down" | "Left"))
+}
+
 fn named(name: &str) -> String {
-    if name == "Space" { " ".to_owned() } else { name.to_owned() }
+    match name {
+        "Space" => " ",
+        "Comma" => ",",
+        name => name,
+    }
+    .to_owned()
 }

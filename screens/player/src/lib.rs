@@ -6,6 +6,7 @@ pub mod keys;
 pub mod layout;
 pub mod net;
 pub mod options;
+pub mod output;
 pub mod paint;
 pub mod player;
 pub mod report;

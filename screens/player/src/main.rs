@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use sluice_player::clock::Clock;
 use sluice_player::options::{self, HELP, Play, Task};
+use sluice_player::output;
 use sluice_player::player::{Player, Program, Setup};
 use sluice_player::script::{Engine, Surface};
 use sluice_player::stream::{Batch, Reader};
@@ -19,17 +20,17 @@ fn main() -> ExitCode {
     let task = match options::parse(std::env::args_os().skip(1)) {
         Ok(task) => task,
         Err(problem) => {
-            eprintln!("sluice-player: {problem}");
+            output::tell(&format!("sluice-player: {problem}"));
             return ExitCode::from(2);
         }
     };
     let result = match task {
         Task::Help => {
-            print!("{HELP}");
+            output::print(HELP);
             Ok(0)
         }
         Task::Version => {
-            println!("sluice-player {}", env!("CARGO_PKG_VERSION"));
+            output::print(concat!("sluice-player ", env!("CARGO_PKG_VERSION"), "\n"));
             Ok(0)
         }
         #[cfg(feature = "window")]
@@ -45,10 +46,10 @@ fn main() -> ExitCode {
             .and_then(|thread| thread.join().map_err(|_| "the player panicked".to_owned())?),
     };
     match result {
-        Ok(0) => ExitCode::SUCCESS,
+        Ok(0) if !output::has_failed() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(problem) => {
-            eprintln!("sluice-player: {problem}");
+            output::tell(&format!("sluice-player: {problem}"));
             ExitCode::FAILURE
         }
     }
@@ -63,29 +64,34 @@ fn source(path: &Path) -> Result<String, String> {
 }
 
 fn started(task: &mut Play) -> Result<Player, String> {
+    let mut problem = None;
     let program = match (&task.bundle, &task.replay) {
         (Some(bundle), _) => Program::Bundle(bundle.display().to_string(), source(bundle)?),
         (None, Some(stream)) => {
-            let problem = |error| format!("{}: {error}", stream.display());
+            let named = |error| format!("{}: {error}", stream.display());
             let bytes = read(stream)?;
-            let batches = match std::str::from_utf8(&bytes) {
+            Program::Stream(match std::str::from_utf8(&bytes) {
                 Ok(text) if !bytes.starts_with(b"SLUICES") => {
-                    sluice_player::stream::parse(text).map(|batch| vec![batch])
+                    vec![sluice_player::stream::parse(text).map_err(named)?]
                 }
-                _ => Reader::new(&bytes).map_err(problem)?.collect(),
-            };
-            Program::Stream(batches.map_err(problem)?)
+                // Batches before the first that is not whole are played.
+                _ => Reader::new(&bytes)
+                    .map_err(named)?
+                    .map_while(|batch| batch.map_err(|error| problem = Some(named(error))).ok())
+                    .collect(),
+            })
         }
         (None, None) => return Err("there is nothing to play".to_owned()),
     };
-    Player::new(std::mem::take(&mut task.setup), program)
+    let mut player = Player::new(std::mem::take(&mut task.setup), program)?;
+    if let Some(problem) = problem {
+        player.fail(&problem);
+    }
+    Ok(player)
 }
 
 /// Plays without a window. Returns the number of errors.
 fn play(mut task: Play) -> Result<u32, String> {
-    if task.window {
-        return Err("this build has no window: build it with cargo build --release --features window".to_owned());
-    }
     // The time to settle begins with the last key.
     let keys_end = task.setup.keys.last().map_or(0.0, |step| step.at);
     let mut player = started(&mut task)?;
@@ -113,10 +119,10 @@ fn play(mut task: Play) -> Result<u32, String> {
             break;
         }
         if now > (keys_end + task.timeout).max(task.at.unwrap_or(0.0)) {
-            eprintln!(
+            output::tell(&format!(
                 "sluice-player: the app did not settle in {} ms: --at MS takes a picture of a moment",
                 task.timeout
-            );
+            ));
             unsettled = 1;
             break;
         }
@@ -132,7 +138,7 @@ fn finish(task: &Play, player: &mut Player) -> u32 {
         results.push(picture.and_then(|picture| write(path, &picture)));
     }
     if player.with_scene(|scene| scene.tree.is_empty()) {
-        eprintln!("sluice-player: the screen is empty: no batch of the app placed a widget");
+        output::tell("sluice-player: the screen is empty: no batch of the app placed a widget");
     }
     if let Some(path) = &task.report {
         let report = format!("{:#}\n", player.report());
@@ -144,7 +150,7 @@ fn finish(task: &Play, player: &mut Player) -> u32 {
         });
     }
     let problems = results.into_iter().filter_map(Result::err);
-    let failures = problems.inspect(|problem| eprintln!("sluice-player: {problem}")).count();
+    let failures = problems.inspect(|problem| output::tell(&format!("sluice-player: {problem}"))).count();
     player.failures().saturating_add(failures as u32)
 }
 
@@ -185,7 +191,7 @@ fn run(script: &Path, words: &[String], setup: Setup) -> Result<u32, String> {
     let mut sources = setup.sources;
     sources.folder = script.parent().map(Path::to_path_buf).unwrap_or_default();
     let engine = Engine::new(setup.limits, clock.clone(), sources, counter)?;
-    engine.log_to_stdout();
+    engine.set_up_bench()?;
     engine.set_arguments(words)?;
     engine.run(&script.display().to_string(), &source(script)?);
     while !engine.is_stopped() {

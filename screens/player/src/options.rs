@@ -27,7 +27,8 @@ What to write:
 
 What happens:
   --size 1920x1080  pixels of the screen
-  --keys STEPS      \"ArrowRight, wait 100, Enter, hold ArrowDown 800, memory 1\", from the first settled frame on
+  --keys STEPS      \"ArrowRight, wait 100, Enter, hold ArrowDown 800, memory 1\", from the first settled frame on;
+                    Space and Comma are the keys of those characters
   --keys-file FILE  the same, in a file
   --clock virtual   time counted by frames: the same pictures on every run (default without --window); or: real
   --timeout MS      ends a run that does not settle so long after the last key (default 30000 of the player's clock)
@@ -111,7 +112,12 @@ pub fn parse(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<
         match option.as_str() {
             "help" => return Ok(Task::Help),
             "version" => return Ok(Task::Version),
-            "window" => play.window = true,
+            "window" if cfg!(feature = "window") => play.window = true,
+            "window" => {
+                return Err(
+                    "this build has no window: build it with cargo build --release --features window".to_owned()
+                );
+            }
             "report" => play.report = Some(parser.optional_value().unwrap_or_default().into()),
             "no-system-fonts" => play.setup.system_fonts = false,
             name => {
@@ -185,6 +191,16 @@ fn set_path(play: &mut Play, name: &str, path: PathBuf) -> bool {
     true
 }
 
+/// A host as `--allow-net` takes it, in small letters as addresses are compared.
+fn host(value: &str) -> Result<String, String> {
+    let is_host =
+        value == "*" || value.parse::<ureq::http::uri::Authority>().is_ok_and(|host| !host.as_str().contains('@'));
+    if is_host && !value.is_empty() {
+        return Ok(value.to_ascii_lowercase());
+    }
+    Err(format!("--allow-net {value}: give a host, as in tv.example or 127.0.0.1:8080, without http:// and path"))
+}
+
 fn set(play: &mut Play, clock: &mut Option<bool>, name: &str, value: &str) -> Result<(), String> {
     let setup = &mut play.setup;
     let number = |least: f64, most: f64| {
@@ -200,8 +216,14 @@ fn set(play: &mut Play, clock: &mut Option<bool>, name: &str, value: &str) -> Re
         "stack" => setup.limits.stack = (number(16.0, 16_384.0)? * 1024.0) as usize,
         "turn-limit" => setup.limits.turn = Duration::from_secs_f64(number(1.0, 3_600_000.0)? / 1000.0),
         "image-memory" => setup.image_bytes = (number(0.0, 65_536.0)? * 1_048_576.0) as usize,
-        "allow-net" => setup.sources.hosts.push(value.to_owned()),
-        "font" => setup.fonts.push(read(value)?),
+        "allow-net" => setup.sources.hosts.push(host(value)?),
+        "font" => {
+            let font = read(value)?;
+            if !crate::text::is_font(&font) {
+                return Err(format!("{value} is no font"));
+            }
+            setup.fonts.push(font);
+        }
         "keys" => setup.keys = keys::parse(value)?,
         "keys-file" => setup.keys = keys::parse(&String::from_utf8_lossy(&read(value)?))?,
         "clock" => {

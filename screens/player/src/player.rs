@@ -11,6 +11,7 @@ use crate::clock::{Clock, FRAME_MS};
 use crate::geometry::Pixels;
 use crate::keys::{Act, Step};
 use crate::net::Sources;
+use crate::output;
 use crate::paint::images::Images;
 use crate::report::Report;
 use crate::scene::Scene;
@@ -130,7 +131,7 @@ impl Player {
         let clock = Rc::new(if setup.is_virtual { Clock::counted() } else { Clock::real() });
         let fonts = Fonts::new(setup.fonts, setup.system_fonts);
         if fonts.is_empty() {
-            eprintln!("sluice-player: there is no font, so text is not shown: give one with --font FILE");
+            output::tell("sluice-player: there is no font, so text is not shown: give one with --font FILE");
         }
         let images = Images::new(setup.sources.clone(), setup.image_bytes);
         let record = setup.record.map(|path| {
@@ -259,8 +260,7 @@ impl Player {
         let Some(batch) = self.stream.pop_front() else { return };
         let result = self.shown.borrow_mut().commit(&batch);
         if let Err(problem) = result {
-            eprintln!("sluice-player: the stream has a batch that breaks a rule: {problem}");
-            self.failures += 1;
+            self.fail(&format!("the stream has a batch that breaks a rule: {problem}"));
             self.stream.clear();
         }
     }
@@ -277,7 +277,7 @@ impl Player {
             report.frame(&drawn, &causes, scene.tree.len());
         }
         for problem in scene.problems.drain(..) {
-            eprintln!("sluice-player: {problem}");
+            output::tell(&format!("sluice-player: {problem}"));
         }
         drawn.areas
     }
@@ -343,6 +343,12 @@ impl Player {
     /// Waits for the next step; a virtual clock is there at once.
     pub fn wait(&self) {
         self.clock.wait(self.next_step());
+    }
+
+    /// Tells of an error, and counts it.
+    pub fn fail(&mut self, problem: &str) {
+        output::tell(&format!("sluice-player: {problem}"));
+        self.failures += 1;
     }
 
     /// Errors that nobody caught.

@@ -50,10 +50,16 @@ impl Report {
         self.keys.push(Pressed { name, sequence, at: Instant::now(), commit_ms: None, frame_ms: None });
     }
 
+    /// The key of a sequence. Sequences grow.
+    fn pressed(&mut self, sequence: i32) -> Option<&mut Pressed> {
+        let index = self.keys.binary_search_by_key(&sequence, |key| key.sequence).ok()?;
+        self.keys.get_mut(index)
+    }
+
     /// A batch; the last one of a key counts.
     pub fn commit(&mut self, cause: i32) {
         self.batches += 1;
-        if let Some(key) = self.keys.iter_mut().rev().find(|key| key.sequence == cause) {
+        if let Some(key) = self.pressed(cause) {
             key.commit_ms = Some(milliseconds(key.at));
         }
     }
@@ -67,8 +73,10 @@ impl Report {
         let pixels = drawn.areas.iter().map(|area: &Pixels| area.count()).sum();
         self.damaged += pixels;
         self.damaged_max = self.damaged_max.max(pixels);
-        for key in self.keys.iter_mut().rev().filter(|key| causes.contains(&key.sequence)) {
-            key.frame_ms = Some(milliseconds(key.at));
+        for cause in causes {
+            if let Some(key) = self.pressed(*cause) {
+                key.frame_ms = Some(milliseconds(key.at));
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 //! A screen: a tree with its layout and its pixels.
 
+use std::rc::Rc;
 use std::time::Instant;
+
+use rustc_hash::FxHashSet;
 
 use crate::geometry::Pixels;
 use crate::layout::layout;
@@ -21,6 +24,9 @@ pub struct Drawn {
     pub paint_ms: f64,
 }
 
+/// Causes that are kept until the next frame; one more drops the oldest.
+const CAUSES_MAX: usize = 64;
+
 /// A screen without a clock or an app.
 #[derive(Debug)]
 pub struct Scene {
@@ -34,7 +40,7 @@ pub struct Scene {
     pub events: Events,
     width: u32,
     height: u32,
-    /// Sequences of keys whose batches are not on the screen.
+    /// Causes of batches that are not on the screen, each once.
     causes: Vec<i32>,
     /// Errors of images, for people.
     pub problems: Vec<String>,
@@ -85,7 +91,10 @@ impl Scene {
     /// If it breaks a rule of the stream; then nothing of it is applied.
     pub fn commit(&mut self, batch: &Batch) -> Result<(), StreamError> {
         self.tree.commit(batch)?;
-        if batch.cause != 0 && !self.causes.contains(&batch.cause) {
+        if !self.causes.contains(&batch.cause) {
+            if self.causes.len() == CAUSES_MAX {
+                self.causes.remove(0);
+            }
             self.causes.push(batch.cause);
         }
         Ok(())
@@ -93,11 +102,17 @@ impl Scene {
 
     /// Takes pictures that have been read; with `wait`, all that have been asked for.
     pub fn take_images(&mut self, wait: bool) {
-        for (address, problem) in self.painter.images.poll(wait) {
+        let arrived = self.painter.images.poll(wait);
+        if arrived.is_empty() {
+            return;
+        }
+        let mut addresses: FxHashSet<Rc<str>> = FxHashSet::default();
+        for (address, problem) in arrived {
             self.problems.extend(problem);
-            for slot in self.tree.with_image(&address) {
-                self.tree.mark(slot, |changes| changes.paint = true);
-            }
+            addresses.insert(address);
+        }
+        for slot in self.tree.with_images(&addresses) {
+            self.tree.mark(slot, |changes| changes.paint = true);
         }
     }
 
@@ -110,7 +125,7 @@ impl Scene {
         layout(&mut self.tree, &mut self.fonts, self.width as f32, self.height as f32);
         self.painter.place(&mut self.tree, &mut self.fonts, &mut self.events);
         let laid_out = Instant::now();
-        let areas = self.painter.paint(&self.tree, &mut self.fonts);
+        let areas = self.painter.paint(&self.tree, &mut self.fonts, &mut self.problems);
         let end = Instant::now();
         let milliseconds = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64() * 1000.0;
         for cause in std::mem::take(&mut self.causes) {
@@ -121,7 +136,7 @@ impl Scene {
 
     /// Whether the next frame may be another one. Animations without end count if `with_endless`.
     pub fn is_changing(&self, with_endless: bool) -> bool {
-        self.tree.is_changing(with_endless)
+        !self.causes.is_empty() || self.tree.is_changing(with_endless)
     }
 
     /// The screen as a PNG.

@@ -108,6 +108,7 @@ sluiceSurface.listen((words, length, strings) => {
     let output =
         folder.play(source, &["--keys", "ArrowRight, wait 200, hold Enter 500, Space, memory 2", "--report=r.json"]);
     let told = fine(&output);
+    let told = told.split_once("frame 0\n").unwrap().1;
     let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with("sluice-player")).collect();
     let names: Vec<String> =
         lines.iter().map(|line| line.rsplit_once(' ').map_or(String::new(), |(front, _)| front.to_owned())).collect();
@@ -211,6 +212,15 @@ fn scripts_run_with_their_words() {
     let output = folder.run(&["run", "bench.js", "one", "--two"]);
     fine(&output);
     assert_eq!(text(&output.stdout), "one+--two number\nlater\n");
+    // Memory of the engine, as `measure` reads it; what is in a cycle goes with `gc`.
+    folder.write(
+        "memory.js",
+        "let kept = []; gc(); const [bytes, objects] = [sluiceSurface.heapBytes(), heapObjects()];
+for (let i = 0; i < 1000; i++) { const one = { text: 'x'.repeat(1000) + i }; one.itself = one; kept.push(one) }
+console.log(sluiceSurface.heapBytes() - bytes > 1e6, heapObjects() - objects >= 1000);
+kept = null; gc(); console.log(sluiceSurface.heapBytes() - bytes < 1e5, heapObjects() - objects < 10)",
+    );
+    assert_eq!(text(&folder.run(&["run", "memory.js"]).stdout), "true true\ntrue true\n");
     folder.write("bench.js", "throw new Error('no')");
     assert_eq!(code(&folder.run(&["run", "bench.js"])), 1);
 }
@@ -303,6 +313,14 @@ fn wrong_arguments_say_what_to_write() {
         (&["a.js", "b.js"], "one bundle at a time"),
         (&["a.js", "--memory", "0"], "give a number from 1 to 65536"),
         (&["run"], "run needs a script"),
+        (&["a.js", "--keys", "memory"], "write a key"),
+        (&["a.js", "--keys", "Enter, ArrowRigth"], "\"ArrowRigth\" is no step"),
+        (&["a.js", "--keys", "hold ArrowRigth 50"], "is no step"),
+        (&["a.js", "--allow-net", "http://tv.example/"], "give a host, as in tv.example"),
+        (&["a.js", "--allow-net", "tv.example/path"], "give a host, as in tv.example"),
+        (&["a.js", "--font", "/etc/passwd"], "/etc/passwd is no font"),
+        #[cfg(not(feature = "window"))]
+        (&["a.js", "--window"], "this build has no window"),
     ] {
         let output = folder.run(arguments);
         assert_eq!(code(&output), 2, "{arguments:?}");
@@ -312,4 +330,40 @@ fn wrong_arguments_say_what_to_write() {
     assert!(code(&output) == 1 && text(&output.stderr).contains("missing.js cannot be read"));
     let output = folder.run(&["--help"]);
     assert!(text(&output.stdout).contains("Examples:"));
+}
+
+#[test]
+fn comments_make_no_module() {
+    let folder = Folder::new();
+    let script = "/*\nimported from the lib\nimport x from 'y'\n*/\n// export default 1\nimportant: for (;;) break important\nvar old = 010; console.log(old, globalThis.old)";
+    assert!(fine(&folder.play(script, &[])).contains("8 8"));
+    let module = "/*! banner */ import * as none from 'none'";
+    assert!(text(&folder.play(module, &[]).stderr).contains("none"), "an import is looked for");
+    assert!(fine(&folder.play("console.log(typeof here);var here = 1;export { here }", &[])).contains("undefined"));
+}
+
+#[test]
+fn a_recording_that_is_cut_is_played_as_far_as_it_goes() {
+    let folder = Folder::new();
+    fine(&folder.play("box(1, 64, 48, 0x00ff00ff); box(2, 8, 8, 0xff0000ff)", &["--record", "a.stream"]));
+    let bytes = std::fs::read(folder.path("a.stream")).unwrap();
+    std::fs::write(folder.path("cut.stream"), &bytes[..bytes.len() - 4]).unwrap();
+    let output = folder.run(&["--replay", "cut.stream", "--size", "64x48", "--no-system-fonts", "--png", "a.png"]);
+    assert!(code(&output) == 1 && text(&output.stderr).contains("cut.stream: "), "{}", text(&output.stderr));
+    assert_eq!(Picture::read(&folder.path("a.png")).pixel(5, 5), [0, 255, 0]);
+}
+
+#[test]
+fn a_frame_tells_of_each_cause_once_also_of_batches_that_change_nothing() {
+    let folder = Folder::new();
+    let source = "
+sluiceSurface.listen((words, length) => {
+  for (let at = 0; at < length; at += 4) if (words[at] === 7) console.log('frame', words[at + 1]);
+});
+box(1, 64, 48, 0x00ff00ff);
+box(2, 64, 48, 0x00ff00ff);
+setTimeout(() => { commit([], [], 5); commit([], [], 6); commit([], [], 5) }, 100);";
+    let told = fine(&folder.play(source, &[]));
+    let frames: Vec<&str> = told.lines().filter(|line| line.starts_with("frame")).collect();
+    assert_eq!(frames, ["frame 0", "frame 5", "frame 6"]);
 }

@@ -278,7 +278,8 @@ fn a_run_that_does_not_settle_fails_and_keys_have_their_time() {
     let output = folder.play(source, &["--timeout", "200", "--png", "a.png"]);
     assert!(code(&output) == 1 && text(&output.stderr).contains("the app did not settle"));
     assert_eq!(Picture::read(&folder.path("a.png")).pixel(5, 5), [0, 255, 0]);
-    let source = "box(1, 64, 48, 0x00ff00ff); sluiceSurface.listen(() => console.log('key'))";
+    let source =
+        "box(1, 64, 48, 0x00ff00ff); sluiceSurface.listen(words => { if (words[0] === 1) console.log('key') })";
     let told = fine(&folder.play(source, &["--timeout", "200", "--keys", "wait 900, Enter"]));
     assert_eq!(told.matches("key").count(), 2);
 }
@@ -304,4 +305,115 @@ fn long_chains_and_many_texts_cost_no_more_than_their_length() {
     stream.push_str("create 40000\ncreate 40001\nplace 40000 40001 0\nplace 30000 40000 0\n");
     let output = replay(&folder, &stream, &[]);
     assert!(code(&output) == 1 && text(&output.stderr).contains("is below 1024 others"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn texts_that_widgets_keep_have_a_bound() {
+    let folder = Folder::new();
+    let source = |id: &str| {
+        format!(
+            "const rest = 'x'.repeat((1 << 24) - 8);
+for (let i = 1; i <= 40; i++) {{ if (i === 1 || '{id}' === 'i') commit([1, i]); commit([7 | 60 << 8, {id}, 0], [i + rest]) }}"
+        )
+    };
+    let output = folder.play(&source("i"), &["--report"]);
+    let error = text(&output.stderr);
+    assert!(code(&output) == 1 && error.contains("widgets and styles keep more than 268435456 bytes"), "{error}");
+    assert_eq!(number(&output, "widgets"), 16);
+    // Texts that others have followed count no longer.
+    fine(&folder.play(&source("1"), &[]));
+}
+
+#[test]
+fn pictures_that_have_no_room_together_come_to_rest() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("a.png"), picture(2048, 2048)).unwrap();
+    // So large that only what is visible is scaled, from 16 MB each.
+    let mut stream = String::new();
+    for id in 1..=3 {
+        let address = "./".repeat(id as usize);
+        let place = "integer position {id} absolute".replace("{id}", &id.to_string());
+        writeln!(stream, "{}{place}\nstring image {id} \"{address}a.png\"", widget(id, "4000", "4000")).unwrap();
+    }
+    let output = replay(&folder, &stream, &["--image-memory", "20", "--timeout", "2000", "--report"]);
+    let error = fine(&output);
+    assert!(error.contains("beside those in use it has no room"), "{error}");
+    assert!(number(&output, "imageBytes") <= 20 << 20, "{}", text(&output.stdout));
+}
+
+#[test]
+fn an_app_may_not_say_where_a_request_goes() {
+    let folder = Folder::new();
+    for name in ["Host", "content-length", "Transfer-Encoding", "Proxy-Authorization", "Connection"] {
+        let source = format!(
+            "fetch('HTTP://127.0.0.1:9/', {{ headers: {{ '{name}': '1' }} }}).catch(error => console.log(error.message))"
+        );
+        let told = fine(&folder.play(&source, &["--allow-net", "127.0.0.1"]));
+        assert!(told.contains(&format!("an app may not set the header {name}")), "{told}");
+    }
+}
+
+#[test]
+fn of_files_elsewhere_nothing_is_said_and_pipes_are_not_waited_for() {
+    let folder = Folder::new();
+    folder.write("data.json", "{ \"films\": 3 }");
+    assert!(std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
+    for (address, answer) in [
+        ("/etc/passwd", "is not beside the bundle"),
+        ("/etc/no-such-file", "is not beside the bundle"),
+        ("../no-such-file", "is not beside the bundle"),
+        ("pipe", "is no regular file"),
+        (".", "is no regular file"),
+        ("./data.json?v=1#top", "{ \"films\": 3 }"),
+    ] {
+        let source = format!(
+            "fetch('{address}').then(answer => answer.text()).then(console.log, error => console.log(error.message))"
+        );
+        let told = fine(&folder.play(&source, &[]));
+        assert!(told.contains(answer), "{address}: {told}");
+    }
+}
+
+#[test]
+fn requests_beyond_sixteen_wait() {
+    let folder = Folder::new();
+    folder.write("data.json", "12");
+    let source = "Promise.all(Array.from({ length: 100 }, () => fetch('data.json').then(answer => answer.json())))
+  .then(all => console.log('sum', all.reduce((sum, one) => sum + one)))";
+    assert!(fine(&folder.play(source, &[])).contains("sum 1200"));
+}
+
+#[test]
+fn half_a_surrogate_pair_is_one_character_of_a_text() {
+    let folder = Folder::new();
+    let source = "console.log('a\\ud800b \\u{1f600}'.slice(0, 6), new TextEncoder().encode('\\udc00').length);
+commit([1, 1, 2, 0, 1, 0, 7 | 60 << 8, 1, 0], ['Hello \\ud800 \\u{1f600} world \\udfff']);
+throw new Error('not \\ud800')";
+    let output = folder.play(source, &["--record", "a.stream"]);
+    let told = text(&output.stderr);
+    assert!(told.contains("a\u{fffd}b \u{1f600} 3\n") && told.contains("Error: not \u{fffd}"), "{told}");
+    let recorded = text(&std::fs::read(folder.path("a.stream")).unwrap());
+    assert!(recorded.contains("Hello \u{fffd} \u{1f600} world \u{fffd}"), "{recorded}");
+}
+
+#[test]
+fn outputs_that_take_nothing_end_no_run() {
+    let folder = Folder::new();
+    folder.write("a.js", "for (let i = 0; i < 9; i++) console.log(i); console.error('end')");
+    folder.write("throw.js", "throw new Error('no')");
+    let binary = env!("CARGO_BIN_EXE_sluice-player");
+    let shell = |command: &str| {
+        let command = command.replace("PLAYER", binary);
+        std::process::Command::new("bash").current_dir(folder.path("")).args(["-c", &command]).output().unwrap()
+    };
+    let output = shell("PLAYER run a.js > /dev/full");
+    let told = text(&output.stderr);
+    assert!(code(&output) == 1 && told.contains("end") && !told.contains("panic"), "{told}");
+    assert_eq!(told.matches("the standard output cannot be written").count(), 1, "{told}");
+    let output = shell("PLAYER --help > /dev/full");
+    assert!(code(&output) == 1 && !text(&output.stderr).contains("panic"), "{}", text(&output.stderr));
+    assert_eq!(code(&shell("PLAYER run throw.js 2> /dev/full")), 1);
+    // A reader that has gone is nothing to tell of.
+    let output = shell("PLAYER run a.js > >(exec >&-; exit)");
+    assert!(!text(&output.stderr).contains("cannot be written"), "{}", text(&output.stderr));
 }

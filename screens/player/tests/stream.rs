@@ -264,6 +264,61 @@ proptest! {
     }
 
     #[test]
+    fn children_have_the_order_of_a_list(batches in prop::collection::vec(prop::collection::vec((0..9_i32, 0..9_i32, 0..9_i32, any::<bool>()), 1..12), 1..6)) {
+        let mut tree = Tree::new();
+        // Children by parent, of widgets that there are.
+        let mut lists: std::collections::BTreeMap<i32, Vec<i32>> = [(0, Vec::new())].into();
+        for commands in batches {
+            let mut text = String::new();
+            let mut gone = std::collections::BTreeSet::new();
+            for (parent, id, before, removes) in commands {
+                let id = id + 1;
+                if gone.contains(&id) || !lists.contains_key(&parent) {
+                    continue;
+                }
+                lists.entry(id).or_insert_with(|| {
+                    writeln!(text, "create {id}").unwrap();
+                    Vec::new()
+                });
+                if removes {
+                    writeln!(text, "remove {id}").unwrap();
+                    let mut below = vec![id];
+                    while let Some(id) = below.pop() {
+                        below.extend(lists.remove(&id).unwrap_or_default());
+                        gone.insert(id);
+                    }
+                    for list in lists.values_mut() {
+ list.retain(|other| *other != id);
+}
+                    continue;
+                }
+                let mut above = Some(parent);
+                while let Some(id) = above.filter(|above| *above != id) {
+                    above = lists.iter().find(|(_, list)| list.contains(&id)).map(|(parent, _)| *parent);
+                }
+                if above.is_some() {
+                    continue;
+                }
+                let before = lists[&parent].iter().copied().find(|other| *other == before && *other != id).unwrap_or(0);
+                writeln!(text, "place {parent} {id} {before}").unwrap();
+                for list in lists.values_mut() {
+ list.retain(|other| *other != id);
+}
+                let list = lists.get_mut(&parent).unwrap();
+                let index = list.iter().position(|other| *other == before).unwrap_or(list.len());
+                list.insert(index, id);
+            }
+            tree.commit(&parse(&text).unwrap()).unwrap();
+            for (id, list) in &lists {
+                let children = &tree.get(tree.slot(*id).unwrap()).children;
+                let ids: Vec<i32> = children.iter().map(|child| tree.get(*child).id).collect();
+                prop_assert_eq!(&ids, list, "children of {} after\n{}", id, text);
+            }
+            prop_assert_eq!(tree.len(), lists.len() - 1);
+        }
+    }
+
+    #[test]
     fn bytes_of_chance_are_no_panic(bytes in any::<Vec<u8>>()) {
         let stream = [prologue().as_slice(), &bytes].concat();
         for batch in Reader::new(&stream).unwrap() {

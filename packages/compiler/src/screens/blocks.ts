@@ -66,9 +66,10 @@ export class Blocks {
    * Called for each element before those below it.
    *
    * @param isFree Whether nobody but the renderer sees the element.
+   * @param react Major version.
    * @returns Why the element and those below it do not become one; undefined if they do, and '' if there is nothing to say.
    */
-  begin({ node }: NodePath<t.JSXElement>, isFree: boolean): string | undefined {
+  begin({ node }: NodePath<t.JSXElement>, isFree: boolean, react: 18 | 19): string | undefined {
     const { openingElement } = node;
     if (this.#inner.has(node) || !this.#isWidget(openingElement.name)) return '';
     const below = elementsOf(node);
@@ -77,6 +78,9 @@ export class Blocks {
     if (!isFree) return 'other code sees the element';
     if (openingElement.attributes.some(({ type }) => type === 'JSXSpreadAttribute'))
       return 'the spread may hold children';
+    // React 18 may copy the props then.
+    if (react === 18 && openingElement.attributes.some((one) => nameOf(one as t.JSXAttribute) === 'ref'))
+      return 'it has a ref';
     for (const element of below) {
       const reason = this.#reasons.get(element);
       if (reason !== undefined) return reason;

@@ -2,7 +2,7 @@
 export interface ScreenLimits {
   /** Milliseconds to wait for what components suspend on; 5,000 by default. What has not come is left as its fallback. */
   readonly timeoutMs?: number;
-  /** Widgets of a screen; 5,000 by default. */
+  /** Widgets of a screen; 5,000 by default. They are counted after React's render, before any is laid out or becomes JSON. */
   readonly widgetsMax?: number;
   /** Bytes of its JSON, the state included; 2 MiB by default. */
   readonly bytesMax?: number;

@@ -22,6 +22,8 @@ export class Stage {
   /** Promises that components wait for, and those that handlers have returned. */
   readonly #waits = new Set<PromiseLike<unknown>>();
   readonly #errors: unknown[] = [];
+  /** Ends the pause of `#next`; null while nobody waits. */
+  #wake: (() => void) | null = null;
   /** Milliseconds since 1970. */
   readonly #end_ms: number;
 
@@ -121,6 +123,7 @@ export class Stage {
     this.#waits.add(wakeable);
     const done = (): void => {
       this.#waits.delete(wakeable);
+      this.#wake?.();
     };
     wakeable.then(done, done);
   }
@@ -128,17 +131,16 @@ export class Stage {
   /** Waits for one of the promises, and a turn of the event loop, in which the root hears of it as well. */
   async #next(left_ms: number): Promise<void> {
     const { signal } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    let stop: (() => void) | undefined;
-    const end = new Promise<void>((resolve) => {
-      stop = resolve;
-      timer = setTimeout(resolve, left_ms);
-      signal?.addEventListener('abort', stop);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, left_ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal?.addEventListener('abort', this.#wake);
     });
-    const ignore = (): void => undefined;
-    await Promise.race([end, ...Array.from(this.#waits, (wait) => wait.then(ignore, ignore))]);
-    clearTimeout(timer);
-    if (stop !== undefined) signal?.removeEventListener('abort', stop);
+    if (this.#wake !== null) signal?.removeEventListener('abort', this.#wake);
+    this.#wake = null;
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });

@@ -11,6 +11,8 @@ export interface Known {
   hasStyle(style: number): boolean;
   /** Levels of widgets below a widget, or more. */
   heightOf(id: number): number;
+  /** The same, counted: no more than there are. */
+  countHeight(id: number): number;
   /** Most levels of widgets that the surface can lay out. */
   readonly depthMax: number;
 }
@@ -144,6 +146,11 @@ class Check {
       levels += 1;
     }
     const { depthMax } = this.#known;
+    // What was below it may be elsewhere by now.
+    if (levels > depthMax && !this.#heights.has(id)) {
+      const before = this.#known.heightOf(id);
+      levels -= before - this.#known.countHeight(id);
+    }
     if (levels > depthMax)
       throw new StreamError(`word ${at}: widgets are ${levels} levels deep, limit is ${depthMax}`, at);
     this.#parents.set(id, parent);

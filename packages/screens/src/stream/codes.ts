@@ -29,7 +29,7 @@ export const COMMAND = {
   DEFINE: 11,
   /** The widget that has the focus (0: none). */
   FOCUS: 12,
-  /** Changes of the property take `duration` milliseconds after `delay` (0: at once). It counts from the second frame of a widget on. */
+  /** Changes of the property take `duration` milliseconds after `delay` (0: at once). It counts from the second frame on that has the widget in the tree and not hidden. */
   TRANSITION: 13,
   /** The property runs from `from` (not a number: the value it has) to `to`. `repeat` counts further runs, 0 to 65535; 65535 is without end; bit 16 set: every second run goes back. The end value stays. */
   ANIMATE: 14,
@@ -51,7 +51,7 @@ export const EVENT = {
   MEMORY: 5,
   /** New size of the surface in pixels. */
   RESIZE: 6,
-  /** The batch with this cause is on the screen: the moment, and the milliseconds that layout and drawing took. */
+  /** The batches with this cause are on the screen: the moment, and the milliseconds that layout and drawing took. A frame tells once of each cause that its batches have, 0 included, also of batches that changed nothing. If there are more than 64 causes, it tells of the last 64. */
   FRAME: 7,
 } as const;
 
@@ -225,7 +225,7 @@ export interface PropertyValues {
   readonly image?: string;
   /** The picture in the widget. */
   readonly fit?: 'cover' | 'contain' | 'fill';
-  /** Text of the widget; line ends break lines. A widget with text has no children. */
+  /** Text of the widget; line ends break lines. While a widget has children, its text is not shown and has no size. */
   readonly text?: string;
   /** Colour of the text. */
   readonly color?: string;

@@ -115,6 +115,22 @@ test('a batch with a fault at its end leaves nothing of its beginning', () => {
   assert.throws(() => surface.commit(new Int32Array(1), 2, [], 0), /array of 1/);
 });
 
+test('levels that a widget had below it before do not count', () => {
+  const surface = new HeadlessSurface({ width: 100, height: 100 });
+  const chain = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, at) => `place ${from + at} ${from + at + 1} 0`);
+  const created = Array.from({ length: 300 }, (_, at) => `create ${at + 1}`);
+  commit(
+    surface,
+    [...created, 'place 0 1 0', 'place 0 2 0', ...chain(2, 102), ...chain(200, 300)].join('\n'),
+  );
+  commit(surface, 'place 0 3 0');
+  // The second widget had a hundred levels below it.
+  commit(surface, 'place 299 2 0');
+  surface.advance(0);
+  assert.throws(() => commit(surface, 'place 299 3 0'), /levels deep, limit is 160/);
+});
+
 test('widgets nested deeper than Yoga can lay out are refused, whichever end they are built from', () => {
   const { surface } = opened();
   const ids = Array.from({ length: 400 }, (_, index) => index + 1);

@@ -32,12 +32,13 @@ pub fn layout(tree: &mut Tree, fonts: &mut Fonts, width: f32, height: f32) {
 /// Breaks the text of a widget, if it has one, into lines of the widget's width.
 pub fn break_lines(tree: &mut Tree, slot: Slot, fonts: &mut Fonts) {
     let widget = tree.get_mut(slot);
-    let Some(style) = &widget.look.text else {
-        widget.shaped = None;
-        return;
-    };
-    let shaped = widget.shaped.get_or_insert_with(|| Box::new(fonts.shape(style)));
-    shaped.measure(fonts, Some(widget.content.width));
+    let shaped = widget.shaped.take();
+    let shown = widget.text().map(|style| {
+        let mut shaped = shaped.unwrap_or_else(|| Box::new(fonts.shape(style)));
+        shaped.measure(fonts, Some(widget.content.width));
+        shaped
+    });
+    widget.shaped = shown;
 }
 
 struct Run<'a> {
@@ -63,9 +64,7 @@ impl Run<'_> {
     }
 
     fn children(&self, node: NodeId) -> &[Slot] {
-        let widget = self.tree.get(usize::from(node));
-        // A widget with text has no children; those that it has all the same are laid out nowhere.
-        if widget.look.text.is_some() { &[] } else { &widget.children }
+        &self.tree.get(usize::from(node)).children
     }
 }
 
@@ -149,7 +148,7 @@ impl Run<'_> {
         if self.tree.get(slot).flex.display == taffy::Display::None {
             return compute_hidden_layout(self, node);
         }
-        let mut output = if self.tree.get(slot).look.text.is_some() {
+        let mut output = if self.tree.get(slot).text().is_some() {
             self.text(slot, inputs)
         } else {
             compute_flexbox_layout(self, node, inputs)

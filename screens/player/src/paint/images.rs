@@ -51,6 +51,10 @@ struct Entry {
     /// Whether the thread has been asked and has not answered.
     asked: bool,
     decoded: Option<Decoded>,
+    /// Bytes that it had when it was there.
+    bytes: usize,
+    /// Whether it was in use and went since there was no room: it is asked for again when there is.
+    crowded: bool,
     used: u64,
 }
 
@@ -122,7 +126,7 @@ impl Images {
         let (frame, bytes) = (self.frame, &mut self.address_bytes);
         let entry = self.entries.entry(address.clone()).or_insert_with(|| {
             *bytes += cost(address);
-            Entry { state: State::Waiting, asked: false, decoded: None, used: frame }
+            Entry { state: State::Waiting, asked: false, decoded: None, bytes: 0, crowded: false, used: frame }
         });
         if !entry.asked && entry.state != State::Failed && self.asks.send((**address).to_owned()).is_ok() {
             entry.asked = true;
@@ -159,7 +163,8 @@ impl Images {
             let error = match decoded {
                 Ok(decoded) => {
                     entry.state = State::There;
-                    self.decoded_bytes += decoded.data.len();
+                    entry.bytes = decoded.data.len();
+                    self.decoded_bytes += entry.bytes;
                     let before = entry.decoded.replace(decoded);
                     self.decoded_bytes -= before.map_or(0, |before| before.data.len());
                     None
@@ -201,7 +206,10 @@ impl Images {
         let entry = self.entries.get_mut(address)?;
         entry.used = self.frame;
         let Some(decoded) = &entry.decoded else {
-            self.ask(address);
+            let (crowded, bytes) = (entry.crowded, entry.bytes);
+            if !crowded || self.bytes_in_use() + bytes <= self.bytes_max {
+                self.ask(address);
+            }
             return None;
         };
         Some(fitted(decoded, size, fit, radius, part))
@@ -229,30 +237,59 @@ impl Images {
         self.address_bytes_max = (2 * self.address_bytes).max(ADDRESS_BYTES);
     }
 
-    /// Ends a frame: forgets what has not been used for longest, while there is more than the bound.
-    pub fn trim(&mut self) {
+    /// Frame from which on pictures count as in use. A few frames: a picture that is covered for a moment is not read again.
+    fn old(&self) -> u64 {
+        self.frame.saturating_sub(60)
+    }
+
+    fn bytes_in_use(&self) -> usize {
+        let old = self.old();
+        let decoded = self.entries.values().filter(|entry| entry.used >= old);
+        let decoded = decoded.filter_map(|entry| entry.decoded.as_ref()).map(|decoded| decoded.data.len());
+        let scaled = self.scaled.values().filter(|scaled| scaled.used >= old).map(|scaled| scaled.picture.data().len());
+        decoded.sum::<usize>() + scaled.sum::<usize>()
+    }
+
+    /// Ends a frame: while there is more than the bound, forgets scaled pictures out of use, then whole ones, which have been scaled, then
+    /// whole ones that are drawn as they are; of each kind those that have not been used for longest. What goes although it is in use is
+    /// asked for again only when it has room: pictures that push each other out by turns would never come to rest. Returns what to tell.
+    pub fn trim(&mut self) -> Vec<String> {
         self.frame += 1;
-        // A few frames: a picture that is covered for a moment is not read again.
-        let old = self.frame.saturating_sub(60);
-        while self.decoded_bytes + self.scaled_bytes > self.bytes_max {
-            let decoded = self.entries.iter_mut().filter(|(_, entry)| entry.decoded.is_some());
-            let decoded = decoded.min_by_key(|(_, entry)| entry.used);
-            let scaled = self.scaled.iter().min_by_key(|(_, scaled)| scaled.used);
-            let scaled = scaled.map(|(key, scaled)| (key, scaled.used));
-            match (decoded, scaled) {
-                (decoded, Some((key, used)))
-                    if used < old && decoded.as_ref().is_none_or(|(_, entry)| entry.used > used) =>
-                {
-                    let key = key.clone();
-                    self.scaled_bytes -= self.scaled.remove(&key).map_or(0, |scaled| scaled.picture.data().len());
-                }
-                // Whole pictures first: those in use have been scaled.
-                (Some((_, entry)), _) => {
-                    self.decoded_bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len());
-                }
-                _ => break,
-            }
+        let mut problems = Vec::new();
+        if self.decoded_bytes + self.scaled_bytes <= self.bytes_max {
+            return problems;
         }
+        let old = self.old();
+        let out_of_use = self.scaled.iter().filter(|(_, scaled)| scaled.used < old);
+        let mut scaled: Vec<(u64, Key)> = out_of_use.map(|(key, scaled)| (scaled.used, key.clone())).collect();
+        scaled.sort_by_key(|(used, _)| *used);
+        for (_, key) in scaled {
+            if self.decoded_bytes + self.scaled_bytes <= self.bytes_max {
+                return problems;
+            }
+            self.scaled_bytes -= self.scaled.remove(&key).map_or(0, |scaled| scaled.picture.data().len());
+        }
+        let has_scaled: FxHashSet<&str> = self.scaled.keys().map(|key| &*key.address).collect();
+        let mut whole: Vec<(bool, &Rc<str>, &mut Entry)> = self
+            .entries
+            .iter_mut()
+            .filter(|(_, entry)| entry.decoded.is_some())
+            .map(|(address, entry)| (entry.used >= old && !has_scaled.contains(&**address), address, entry))
+            .collect();
+        whole.sort_by_key(|(is_needed, _, entry)| (*is_needed, entry.used));
+        for (is_needed, address, entry) in whole {
+            if self.decoded_bytes + self.scaled_bytes <= self.bytes_max {
+                break;
+            }
+            if is_needed && !std::mem::replace(&mut entry.crowded, true) {
+                let address = shortened(address);
+                problems.push(format!(
+                    "image {address}: beside those in use it has no room; --image-memory MB sets the bound"
+                ));
+            }
+            self.decoded_bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len());
+        }
+        problems
     }
 }
 

@@ -126,7 +126,9 @@ impl Painter {
                 widget.changes.below = true;
             }
         } else {
-            self.tell(tree.get_mut(slot), place, with.1);
+            let widget = tree.get_mut(slot);
+            widget.seen = true;
+            self.tell(widget, place, with.1);
             let widget = tree.get(slot);
             let clip = if widget.look.clip {
                 visible.intersect(Pixels::around(Place { x: 0.0, y: 0.0, ..place }, transform))
@@ -135,7 +137,7 @@ impl Painter {
             };
             let rounded = (place.x, place.y);
             let below = Frame { transform, exact, rounded, clip, moved, depth: frame.depth + 1 };
-            for index in 0..shown_children(widget).len() {
+            for index in 0..widget.children.len() {
                 let child = tree.get(slot).children[index];
                 whole = whole.union(self.place_widget(tree, child, below, with));
             }
@@ -173,8 +175,8 @@ impl Painter {
         }
     }
 
-    /// Draws what is damaged, and says which rectangles that were.
-    pub fn paint(&mut self, tree: &Tree, fonts: &mut Fonts) -> Vec<Pixels> {
+    /// Draws what is damaged, and says which rectangles that were. Problems of images are added to `problems`.
+    pub fn paint(&mut self, tree: &Tree, fonts: &mut Fonts, problems: &mut Vec<String>) -> Vec<Pixels> {
         let areas = self.damage.take();
         let Self { canvas, part, images, .. } = self;
         for &area in &areas {
@@ -188,17 +190,12 @@ impl Painter {
                 canvas.blend(part.data(), area, area, 255);
             }
         }
-        images.trim();
+        problems.extend(images.trim());
         if images.is_crowded() {
             images.keep(&tree.images());
         }
         areas
     }
-}
-
-/// Children that layout knows: a widget with text has none.
-fn shown_children(widget: &Widget) -> &[Slot] {
-    if widget.look.text.is_some() { &[] } else { &widget.children }
 }
 
 /// Where a widget is; what it covers is not known yet.
@@ -249,7 +246,7 @@ fn bounds(widget: &Widget) -> Pixels {
     if has_box {
         bounds = Pixels::around(Place { x: 0.0, y: 0.0, ..place }, transform);
     }
-    if let (Some(style), Some((width, height))) = (&look.text, widget.shaped.as_ref().and_then(|text| text.size())) {
+    if let (Some(style), Some((width, height))) = (widget.text(), widget.shaped.as_ref().and_then(|text| text.size())) {
         // Glyphs may reach out of their lines.
         let room = style.size / 2.0;
         let place = Place {
@@ -294,7 +291,7 @@ impl Drawing<'_> {
         if widget.area.own.meets(clip) {
             self.own(widget, canvas, clip);
         }
-        let children = shown_children(widget);
+        let children = &widget.children;
         if children.is_empty() {
             return;
         }

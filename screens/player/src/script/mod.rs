@@ -15,8 +15,10 @@ use rquickjs::{
 };
 use rustc_hash::FxHashMap;
 
+use self::words::Text;
 use crate::clock::Clock;
 use crate::net::{Answer, Asked, Sources};
+use crate::output;
 use crate::stream::{Batch, Events, STRINGS_MAX};
 
 /// Bounds of an app.
@@ -100,7 +102,10 @@ struct Shared {
     ids: Cell<u32>,
     listener: RefCell<Option<Stored>>,
     idle: RefCell<VecDeque<Stored>>,
-    fetches: RefCell<Vec<(u32, Stored)>>,
+    /// Requests without an answer.
+    fetches: RefCell<FxHashMap<u32, Stored>>,
+    /// Those of them that no thread has taken.
+    waiting: RefCell<VecDeque<(u32, Asked)>>,
     fetched: Sender<Fetched>,
     /// Promises that nobody handles, each with its reason.
     rejections: RefCell<Vec<[Persistent<Value<'static>>; 2]>>,
@@ -112,6 +117,18 @@ struct Shared {
     stopped: Cell<bool>,
     /// Moment at which the app has run too long.
     deadline: Cell<Option<Instant>>,
+}
+
+impl Shared {
+    /// Starts requests that wait, as long as there are threads for them.
+    fn start_fetches(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        while self.fetches.borrow().len() - waiting.len() < FETCHES_MAX {
+            let Some((id, asked)) = waiting.pop_front() else { break };
+            let (sources, fetched) = (self.sources.clone(), self.fetched.clone());
+            std::thread::spawn(move || fetched.send((id, sources.ask(&asked))));
+        }
+    }
 }
 
 /// QuickJS with the player's globals.
@@ -129,9 +146,9 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// Most threads that fetch at once.
+/// Most threads that fetch at once; further requests wait for one of them.
 const FETCHES_MAX: usize = 16;
-/// Most timers, and most pieces of idle work, that wait at once.
+/// Most timers, most pieces of idle work, and most requests that wait at once.
 const WAITING_MAX: usize = 1 << 16;
 /// Rejections of one turn that are told in full.
 const REJECTIONS_TOLD: usize = 100;
@@ -165,6 +182,7 @@ impl Engine {
             listener: RefCell::default(),
             idle: RefCell::default(),
             fetches: RefCell::default(),
+            waiting: RefCell::default(),
             fetched,
             rejections: RefCell::default(),
             failures: Cell::new(0),
@@ -203,9 +221,20 @@ impl Engine {
         result
     }
 
-    /// Sends `console.log` and `console.info` to the standard output from now on.
-    pub fn log_to_stdout(&self) {
+    /// Gives a script what benchmarks need: `console.log` and `console.info` go to the standard output, `gc()` frees what nothing refers to, and
+    /// `heapObjects()` is the number of objects.
+    ///
+    /// # Errors
+    ///
+    /// Of the engine.
+    pub fn set_up_bench(&self) -> Result<(), String> {
         self.shared.logs_to_stdout.set(true);
+        let installed = self.context.with(|ctx| {
+            let globals = ctx.globals();
+            globals.set("gc", Function::new(ctx.clone(), |ctx: Ctx<'_>| words::collect_garbage(&ctx))?)?;
+            globals.set("heapObjects", Function::new(ctx.clone(), |ctx: Ctx<'_>| words::heap(&ctx).1)?)
+        });
+        installed.map_err(|error| error.to_string())
     }
 
     /// Gives the script its arguments, as `scriptArgs`.
@@ -244,17 +273,17 @@ impl Engine {
         let Some(problem) = problem else { return };
         self.shared.failures.set(self.shared.failures.get() + 1);
         if self.shared.stopped.get() {
-            eprintln!(
+            output::tell(&format!(
                 "sluice-player: the app ran for more than {} ms without a pause; --turn-limit MS sets the bound\n{problem}",
                 self.turn.as_millis()
-            );
+            ));
         } else if problem == "null" || problem.contains("out of memory") {
             // Without memory for an error, the engine throws null.
-            eprintln!(
+            output::tell(&format!(
                 "Uncaught {problem}\nsluice-player: the app is out of memory, or threw null; --memory MB sets the bound"
-            );
+            ));
         } else {
-            eprintln!("Uncaught {problem}");
+            output::tell(&format!("Uncaught {problem}"));
         }
     }
 
@@ -293,7 +322,7 @@ impl Engine {
         let rest = u32::try_from(rejections.len()).unwrap_or(u32::MAX);
         if rest > 0 {
             self.shared.failures.set(self.shared.failures.get().saturating_add(rest));
-            eprintln!("Uncaught (in a promise) {rest} more");
+            output::tell(&format!("Uncaught (in a promise) {rest} more"));
         }
     }
 
@@ -383,11 +412,9 @@ impl Engine {
             let answer =
                 if std::mem::take(&mut wait) { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
             let Some((id, answer)) = answer else { break };
-            let run = {
-                let mut fetches = self.shared.fetches.borrow_mut();
-                let Some(index) = fetches.iter().position(|(other, _)| *other == id) else { continue };
-                fetches.remove(index).1
-            };
+            let run = self.shared.fetches.borrow_mut().remove(&id);
+            self.shared.start_fetches();
+            let Some(run) = run else { continue };
             let problem = self.turn(|ctx, _| {
                 let result = run.restore(ctx).and_then(|run| match answer {
                     Ok(answer) => {
@@ -448,39 +475,60 @@ fn caught(error: &CaughtError<'_>) -> String {
         CaughtError::Error(error) => error.to_string(),
         CaughtError::Exception(exception) => {
             let name: String = exception.as_object().get("name").unwrap_or_else(|_| "Error".to_owned());
-            let message = exception.message().unwrap_or_default();
+            let message = exception.as_object().get("message").map_or_else(|_| String::new(), |Text(message)| message);
             let stack = exception.stack().unwrap_or_default();
             format!("{name}: {message}\n{}", stack.trim_end())
         }
         CaughtError::Value(value) => {
-            let text = value.clone().try_into_string().ok().and_then(|text| text.to_string().ok());
-            let json = || value.ctx().json_stringify(value.clone()).ok().flatten()?.to_string().ok();
-            text.or_else(json).unwrap_or_else(|| format!("{value:?}"))
+            let text = value.clone().try_into_string().ok().and_then(|text| Text::of(text).ok());
+            let json = || Text::of(value.ctx().json_stringify(value.clone()).ok().flatten()?).ok();
+            text.or_else(json).map_or_else(|| format!("{value:?}"), |text| text.0)
         }
     }
 }
 
-/// Whether a source has imports or exports as statements: a guess by how their lines begin.
+/// Whether a source has imports or exports as statements: a guess by how its lines begin, but those of comments.
 fn has_module_syntax(source: &str) -> bool {
-    let statements = source.split(['\n', ';', '}']);
-    statements.map(str::trim_start).any(|statement| {
-        let after = |word: &str| statement.strip_prefix(word).map(str::trim_start);
-        let is_import =
-            after("import").is_some_and(|rest| rest.starts_with(['"', '\'', '{', '*']) || rest.contains(" from"));
-        let exported = ["{", "*", "default", "const ", "let ", "var ", "function", "class ", "async "];
-        let is_export = after("export").is_some_and(|rest| exported.iter().any(|word| rest.starts_with(word)));
-        is_import || is_export
-    })
+    let mut rest = source.trim_start();
+    while !rest.is_empty() {
+        let end = if rest.starts_with("/*") {
+            rest.find("*/").map(|end| end + 2)
+        } else if rest.starts_with("//") {
+            rest.find('\n')
+        } else {
+            let end = rest.find(['\n', ';', '}']);
+            if is_module_statement(&rest[..end.unwrap_or(rest.len())]) {
+                return true;
+            }
+            end.map(|end| end + 1)
+        };
+        rest = end.map_or("", |end| rest[end..].trim_start());
+    }
+    false
+}
+
+fn is_module_statement(statement: &str) -> bool {
+    // A word that only begins so is another one.
+    let after = |word: &str| {
+        let rest = statement.strip_prefix(word)?;
+        let is_word = !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '$');
+        is_word.then(|| rest.trim_start())
+    };
+    let is_import =
+        after("import").is_some_and(|rest| rest.starts_with(['"', '\'', '{', '*']) || rest.contains(" from"));
+    let exported = ["{", "*", "default", "const ", "let ", "var ", "function", "class ", "async "];
+    let is_export = after("export").is_some_and(|rest| exported.iter().any(|word| rest.starts_with(word)));
+    is_import || is_export
 }
 
 fn install<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
     let host = Object::new(ctx.clone())?;
     let printing = shared.clone();
-    let print = move |text: String, is_error: bool| {
+    let print = move |Text(text): Text, is_error: bool| {
         if is_error || !printing.logs_to_stdout.get() {
-            eprintln!("{text}");
+            output::tell(&text);
         } else {
-            println!("{text}");
+            output::print(&format!("{text}\n"));
         }
     };
     host.set("print", Function::new(ctx.clone(), print)?)?;
@@ -490,7 +538,7 @@ fn install<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
     host.set(
         "encode",
         // A copy in the engine's memory, which has a bound.
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| TypedArray::<u8>::new_copy(ctx, text))?,
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, Text(text): Text| TypedArray::<u8>::new_copy(ctx, text))?,
     )?;
     host.set(
         "decode",
@@ -536,23 +584,22 @@ fn install_timers<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, host: &Object<'js>) 
 fn install_fetch<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, host: &Object<'js>) -> rquickjs::Result<()> {
     let shared = shared.clone();
     let fetch = move |ctx: Ctx<'js>,
-                      address: String,
-                      method: String,
-                      headers: Vec<String>,
-                      body: String,
+                      Text(address): Text,
+                      Text(method): Text,
+                      headers: Vec<Text>,
+                      Text(body): Text,
                       run: Function<'js>|
           -> rquickjs::Result<()> {
-        if shared.fetches.borrow().len() >= FETCHES_MAX {
-            return Err(Exception::throw_message(&ctx, "16 requests are under way: wait for one of them"));
+        if shared.fetches.borrow().len() >= WAITING_MAX {
+            return Err(Exception::throw_range(&ctx, &format!("more than {WAITING_MAX} requests")));
         }
         let id = shared.ids.get().wrapping_add(1);
         shared.ids.set(id);
-        shared.fetches.borrow_mut().push((id, Persistent::save(&ctx, run)));
+        shared.fetches.borrow_mut().insert(id, Persistent::save(&ctx, run));
         let (pairs, _) = headers.as_chunks::<2>();
-        let headers = pairs.iter().map(|[name, value]| (name.clone(), value.clone())).collect();
-        let asked = Asked { address, method, headers, body };
-        let (sources, fetched) = (shared.sources.clone(), shared.fetched.clone());
-        std::thread::spawn(move || fetched.send((id, sources.ask(&asked))));
+        let headers = pairs.iter().map(|[name, value]| (name.0.clone(), value.0.clone())).collect();
+        shared.waiting.borrow_mut().push_back((id, Asked { address, method, headers, body }));
+        shared.start_fetches();
         Ok(())
     };
     host.set("fetch", Function::new(ctx.clone(), fetch)?)
@@ -569,7 +616,7 @@ fn collected<'js>(ctx: &Ctx<'js>, strings: &Array<'js>) -> rquickjs::Result<Vec<
     let mut texts = Vec::new();
     for index in 0..length as usize {
         let text: rquickjs::String<'js> = strings.get(index)?;
-        let text: Rc<str> = text.to_string().unwrap_or_else(|_| "\u{fffd}".to_owned()).into();
+        let text: Rc<str> = Text::of(text)?.0.into();
         bytes += text.len();
         if bytes > BATCH_BYTES_MAX {
             return Err(Exception::throw_range(
@@ -600,6 +647,7 @@ fn install_surface<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result
     }
     let clock = shared.clock.clone();
     surface.set("now", Function::new(ctx.clone(), move || clock.now())?)?;
+    surface.set("heapBytes", Function::new(ctx.clone(), |ctx: Ctx<'_>| words::heap(&ctx).0)?)?;
     let committing = shared.clone();
     let commit = move |ctx: Ctx<'js>,
                        words: TypedArray<'js, i32>,

@@ -25,6 +25,12 @@ const PICTURE_SIZE_MAX: f32 = 256.0;
 /// How far glyphs reach from their place, in units of their size: the widest ligatures have about 10.
 const GLYPH_REACH: f32 = 32.0;
 
+/// Whether a file has a font.
+pub fn is_font(file: &[u8]) -> bool {
+    let mut database = Database::new();
+    !database.load_font_source(Source::Binary(std::sync::Arc::new(file.to_vec()))).is_empty()
+}
+
 /// Fonts and pictures of glyphs.
 pub struct Fonts {
     system: FontSystem,

@@ -3,6 +3,8 @@
 pub mod easing;
 pub mod look;
 mod motion;
+mod siblings;
+mod texts;
 
 use std::rc::Rc;
 
@@ -11,6 +13,8 @@ use taffy::{Cache, ClearState};
 
 use self::look::{ANIMATED, Look, Resolver, Steps, TextStyle, animated};
 pub use self::motion::Motion;
+use self::siblings::Links;
+use self::texts::{KEPT_BYTES_MAX, Texts};
 use crate::geometry::{Area, Place};
 use crate::stream::codes::Property;
 use crate::stream::{Animate, Batch, Known, OUTSIDE, Op, StreamError, Transition, Value, check, entries};
@@ -53,17 +57,20 @@ pub struct Widget {
     pub id: i32,
     /// Its parent, if it is in a tree.
     pub parent: Option<Slot>,
-    /// In the order of the app.
+    /// In the order of the app; as the last batch has left them.
     pub children: Vec<Slot>,
+    links: Links,
     own: Vec<(Property, Value)>,
     transitions: Vec<(Property, Transition)>,
     style: Option<Rc<Shared>>,
     focus_style: Option<Rc<Shared>>,
     motions: Vec<Motion>,
+    /// Bits of properties whose animation the batch has stopped: no transition leads to the values of their styles.
+    stopped: u32,
     /// Whether it is in the list of widgets with motions.
     moving: bool,
-    /// Whether it has been through a frame.
-    seen: bool,
+    /// Whether a frame had it in the tree and not hidden: before that no transition counts.
+    pub seen: bool,
     /// Whether a child has an order of its own.
     pub ordered: bool,
     /// Values after precedence.
@@ -97,11 +104,13 @@ impl Widget {
             id,
             parent: None,
             children: Vec::new(),
+            links: Links::default(),
             own: Vec::new(),
             transitions: Vec::new(),
             style: None,
             focus_style: None,
             motions: Vec::new(),
+            stopped: 0,
             moving: false,
             seen: false,
             ordered: false,
@@ -119,9 +128,9 @@ impl Widget {
         }
     }
 
-    /// Text with its font, if it has one.
+    /// Text with its font, if it shows one: a widget with children does not.
     pub fn text(&self) -> Option<&TextStyle> {
-        self.look.text.as_ref()
+        self.look.text.as_ref().filter(|_| self.children.is_empty())
     }
 }
 
@@ -144,6 +153,9 @@ pub struct Tree {
     focus: i32,
     /// Widgets with a change of style.
     restyle: Vec<Slot>,
+    /// Widgets whose children are to be listed again.
+    unlisted: Vec<Slot>,
+    texts: Texts,
     /// Widgets with motions that have not ended.
     moving: Vec<Slot>,
     /// What widgets that are gone covered on the screen.
@@ -181,6 +193,8 @@ impl Tree {
             styles: FxHashMap::default(),
             focus: 0,
             restyle: Vec::new(),
+            unlisted: Vec::new(),
+            texts: Texts::default(),
             moving: Vec::new(),
             uncovered: Vec::new(),
             relayout: true,
@@ -235,9 +249,16 @@ impl Tree {
     /// If it breaks a rule of the stream; then nothing of it is applied.
     pub fn commit(&mut self, batch: &Batch) -> Result<(), StreamError> {
         check(batch, self)?;
+        if !self.texts.has_room(&batch.strings) {
+            let problem =
+                format!("with the texts of the batch, widgets and styles keep more than {KEPT_BYTES_MAX} bytes");
+            return Err(StreamError::new(0, problem));
+        }
         for op in batch.ops() {
             self.apply(op, &batch.strings);
         }
+        self.list_children();
+        self.texts.add(&batch.strings);
         Ok(())
     }
 
@@ -319,7 +340,12 @@ impl Tree {
             Op::Animate(id, property, animate) => self.animate(id, property, &animate),
             Op::Stop(id, property) => {
                 if let (Some(slot), Some(index)) = (self.slot(id), property.and_then(animated)) {
-                    self.get_mut(slot).motions.retain(|motion| motion.index != index || !motion.stays);
+                    let widget = self.get_mut(slot);
+                    let before = widget.motions.len();
+                    widget.motions.retain(|motion| motion.index != index || !motion.stays);
+                    if widget.motions.len() < before {
+                        widget.stopped |= 1 << index;
+                    }
                     self.restyle(slot);
                 }
             }
@@ -348,10 +374,7 @@ impl Tree {
 
     fn place(&mut self, parent: Slot, slot: Slot, before: Option<Slot>) {
         self.detach(slot);
-        self.get_mut(slot).parent = Some(parent);
-        let children = &mut self.get_mut(parent).children;
-        let index = before.and_then(|before| children.iter().position(|child| *child == before));
-        children.insert(index.unwrap_or(children.len()), slot);
+        self.link(parent, slot, before);
         if self.get(slot).look.z != 0 {
             self.get_mut(parent).ordered = true;
         }
@@ -361,8 +384,7 @@ impl Tree {
 
     /// Takes a widget out of its parent; what it covered is uncovered.
     fn detach(&mut self, slot: Slot) {
-        let Some(parent) = self.get_mut(slot).parent.take() else { return };
-        self.get_mut(parent).children.retain(|child| *child != slot);
+        let Some(parent) = self.unlink(slot) else { return };
         self.uncover(slot);
         self.invalidate_layout(parent);
     }
@@ -377,8 +399,8 @@ impl Tree {
     fn remove(&mut self, slot: Slot) {
         let mut slots = vec![slot];
         while let Some(slot) = slots.pop() {
+            self.collect_children(slot, &mut slots);
             if let Some(widget) = self.slots[slot].take() {
-                slots.extend(widget.children);
                 self.ids.remove(&widget.id);
                 self.free.push(slot);
                 if self.focus == widget.id {
@@ -471,7 +493,7 @@ impl Tree {
         let mut transitions = Vec::new();
         if widget.seen && look.steps != widget.look.steps {
             for (index, property) in ANIMATED.iter().enumerate() {
-                if look.steps.0[index] == widget.look.steps.0[index] {
+                if look.steps.0[index] == widget.look.steps.0[index] || widget.stopped & 1 << index != 0 {
                     continue;
                 }
                 let sources = [&above.transitions, &widget.transitions, &below.transitions];
@@ -492,7 +514,7 @@ impl Tree {
     ) {
         let widget = self.get_mut(slot);
         widget.changes.style = false;
-        widget.seen = true;
+        widget.stopped = 0;
         for &(index, is_color, timing) in transitions {
             if widget.motions.iter().any(|motion| motion.index == index && motion.stays) {
                 continue;
@@ -515,8 +537,7 @@ impl Tree {
         let moved = before.hidden != look.hidden
             || before.clip != look.clip
             || before.z != look.z
-            || before.reports != look.reports
-            || before.text.is_some() != look.text.is_some();
+            || before.reports != look.reports;
         let paint = before.border_width.to_bits() != look.border_width.to_bits()
             || before.image != look.image
             || before.fit != look.fit
@@ -579,9 +600,9 @@ impl Tree {
         self.slots.iter().flatten().filter_map(|widget| widget.look.image.as_deref()).collect()
     }
 
-    /// Slots of widgets that show this image.
-    pub fn with_image(&self, address: &str) -> Vec<Slot> {
-        let shows = |widget: &Widget| widget.look.image.as_deref() == Some(address);
+    /// Slots of widgets that show one of these images.
+    pub fn with_images(&self, addresses: &FxHashSet<Rc<str>>) -> Vec<Slot> {
+        let shows = |widget: &Widget| widget.look.image.as_ref().is_some_and(|image| addresses.contains(image));
         let widgets = self.slots.iter().enumerate();
         widgets.filter(|(_, widget)| widget.as_ref().is_some_and(shows)).map(|(slot, _)| slot).collect()
     }

@@ -39,6 +39,7 @@ export class Scene {
     // The next batch may give their numbers to other widgets.
     if (changes.removed.length > removed && this.events.length > 0)
       this.events.forget((id) => !boxes.has(id));
+    if (this.#causes.includes(batch.cause)) return;
     this.#causes.push(batch.cause);
     if (this.#causes.length > CAUSES_MAX) this.#causes.shift();
   }

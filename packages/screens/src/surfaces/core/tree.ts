@@ -59,6 +59,11 @@ export class Tree implements Known {
     return this.boxes.get(id)?.height_levels ?? 0;
   }
 
+  countHeight(id: number): number {
+    const box = this.boxes.get(id);
+    return box === undefined ? 0 : countLevels(box);
+  }
+
   hasStyle(style: number): boolean {
     return this.#styles.has(style);
   }
@@ -338,3 +343,11 @@ const timingOf = (duration: number, delay: number, easing: number): Transition =
   delay_ms: Number.isFinite(delay) ? Math.max(delay, 0) : 0,
   easing,
 });
+
+/** Counts the levels below a box, and notes them in it and all below. */
+function countLevels(box: Box): number {
+  let levels = 0;
+  for (const child of box.children) levels = Math.max(levels, countLevels(child) + 1);
+  box.height_levels = levels;
+  return levels;
+}
