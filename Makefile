@@ -174,6 +174,7 @@ lint: packages binary-dev
 	npm run --silent format:check
 	npm run --silent lint
 	$(TSX) tests/prose/run.ts
+	$(TSX) tests/conformance/locks.ts --check
 	npm run --silent --workspace docs site
 	npm run typecheck --workspaces --if-present --silent
 	for project in tests/*/tsconfig.json packaging/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
@@ -183,7 +184,7 @@ lint: packages binary-dev
 site: node_modules/.package-lock.json
 	npm run --silent --workspace docs site$(if $(ARGS),:$(ARGS))
 
-## prose: the writing rules in docs, help, errors and doc comments; ARGS="--list guide/" shows all findings, ARGS=--shrink lowers the baseline
+## prose: the writing rules in docs, help, errors and doc comments; ARGS="--list guide/" for some pages
 .PHONY: prose
 prose: node_modules/.package-lock.json
 	$(TSX) tests/prose/run.ts $(ARGS)
@@ -231,6 +232,7 @@ format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
 	$(CARGO) fmt --manifest-path $(PLAYER_MANIFEST)
 	npm run --silent format
+	$(TSX) tests/conformance/locks.ts
 
 ## fuzz: the fuzz targets of the codecs and of the exchange, from their seeds; SECONDS_EACH=… instead of a minute, F=chunked for one
 .PHONY: fuzz
