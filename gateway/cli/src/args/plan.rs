@@ -17,28 +17,28 @@ const FLEET_MAX: usize = 64;
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("examples/plan.txt"))]
 pub struct PlanArgs {
-    /// Access logs of Sluice, nginx, Apache or HAProxy, also compressed with gzip; - is standard input
+    /// Access logs of Sluice, nginx, Apache or HAProxy, also gzipped; - is standard input
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<PathBuf>,
-    /// Format of the logs: sluice, nginx, apache, haproxy, a log_format of nginx or a LogFormat of Apache [default: found out]
+    /// Format of the logs: sluice, nginx, apache, haproxy, a log_format of nginx or a LogFormat of Apache [default: detected]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Latency wanted of all requests, such as `p95=200ms`: says how many workers meet it
+    /// Latency target of all requests, such as `p95=200ms`: the number of workers that meet it
     #[arg(long, value_name = "pN=TIME", value_parser = target)]
     pub target: Option<Target>,
-    /// Numbers of workers to try; with --target also fewer [default: 1 to twice those that the CPU time keeps busy]
+    /// Range of worker counts; with --target also fewer [default: 1 to twice the workers that the CPU time keeps busy]
     #[arg(long, short, value_name = "N..M", value_parser = range)]
     pub workers: Option<(usize, usize)>,
-    /// Multiples of the log's traffic to try, from 0.1 to 10
+    /// Multiples of the log's traffic, from 0.1 to 10
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "1,1.5,2", value_parser = traffic)]
     pub traffic: Vec<u64>,
-    /// Fleets to try at the log's traffic, as instances x workers of each: 1x8,2x4,8x1
+    /// Fleets at the log's traffic, as instances x workers of each: 1x8,2x4,8x1
     #[arg(long, value_name = "IxW,...", value_delimiter = ',', value_parser = fleet)]
     pub fleet: Vec<(usize, usize)>,
-    /// Consecutive requests to replay, the busiest of the log
+    /// Number of consecutive requests to replay, from the busiest part of the log
     #[arg(long, value_name = "N", default_value_t = REQUESTS, value_parser = requests)]
     pub requests: usize,
-    /// Seed of chance: the same log and seed give the same plan
+    /// Random seed: the same log and seed give the same plan
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write a page with plots to this file
