@@ -220,7 +220,7 @@ void test('a reload is refused while the first start is under way, and while the
   await statusWhen(sluice, ({ state }) => state === 'starting', 'the start');
   const early = await sluice.cli(['reload']);
   assert.equal(early.code, 1);
-  assert.match(early.stderr, /the first start is still under way/);
+  assert.match(early.stderr, /the first start is still in progress/);
   await allOf(sluice, 1, 2);
   sluice.signal('SIGTERM');
   await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');

@@ -67,7 +67,7 @@ pub enum NotBegun {
     Leaving,
     /// First start that is still under way: there is nothing to replace.
     #[error(
-        "the first start is still under way; no worker has been ready yet. Ask again when one is (`sluice status`)"
+        "the first start is still in progress; no worker has been ready yet. Try again when one is (`sluice status`)"
     )]
     NotStarted,
     /// The config is wrong.
