@@ -1,5 +1,5 @@
 // The committed form of lock files that npm writes only when somebody renews an app of tests or benchmarks: one package a line, without
-// licences and funding. npm reads it like its own form, and a diff has one line for each package that changed.
+// licences, funding and addresses of a registry. npm reads it like its own form, and a diff has one line for each package that changed.
 //
 //   npx tsx tests/conformance/locks.ts            rewrites those that npm has written
 //   npx tsx tests/conformance/locks.ts --check    fails where one is in another form
@@ -12,7 +12,10 @@ interface Lock {
   [field: string]: unknown;
 }
 
-const UNREAD = ['license', 'funding'];
+/** Whether an install does without a field of a package; `resolved` is an address of the registry at hand, unless it is one of git. */
+const isUnread = (field: string, value: unknown): boolean =>
+  field === 'license' || field === 'funding' || (field === 'resolved' && String(value).startsWith('http'));
+
 /** Lock files that npm writes whenever a version changes: what is built and shipped. */
 const WRITTEN_BY_NPM = ['package-lock.json', 'packaging/package-lock.json'];
 
@@ -22,7 +25,7 @@ const root = path.join(import.meta.dirname, '../..');
 export function compact(text: string): string {
   const { packages, ...head } = JSON.parse(text) as Lock;
   const lines = Object.entries(packages).map(([name, entry]) => {
-    const read = Object.entries(entry).filter(([field]) => name === '' || !UNREAD.includes(field));
+    const read = Object.entries(entry).filter(([field, value]) => name === '' || !isUnread(field, value));
     return `${JSON.stringify(name)}: ${JSON.stringify(Object.fromEntries(read))}`;
   });
   const fields = Object.entries(head).map(
