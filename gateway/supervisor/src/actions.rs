@@ -118,7 +118,10 @@ impl Supervisor {
                     }
                     _ => ("listen", ""),
                 };
-                format!("worker {} did not {missing} in time (workers.start_timeout_ms); the gateway kills it{hint}", worker.0)
+                format!(
+                    "worker {} did not {missing} in time (workers.start_timeout_ms); the gateway kills it{hint}",
+                    worker.0
+                )
             }
             // `worker_stuck` and `worker_blocked` have said so.
             KillReason::Stuck => String::new(),

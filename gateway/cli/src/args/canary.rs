@@ -78,11 +78,11 @@ pub enum CanaryAction {
 }
 
 fn share(text: &str) -> Result<u32, &'static str> {
-    millionths(text, 0.5).ok_or("a share of visitors from 0.01% to 50% is meant, as in 5%")
+    millionths(text, 0.5).ok_or("expected a share of visitors from 0.01% to 50%, such as 5%")
 }
 
 fn html_share(text: &str) -> Result<u32, &'static str> {
-    millionths(text, 1.0).ok_or("a share of pages up to 100% is meant, as in 1%")
+    millionths(text, 1.0).ok_or("expected a share of pages up to 100%, such as 1%")
 }
 
 fn millionths(text: &str, most: f64) -> Option<u32> {

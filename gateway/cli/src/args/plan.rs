@@ -50,7 +50,7 @@ pub struct PlanArgs {
 }
 
 fn target(text: &str) -> Result<Target, &'static str> {
-    const MEANT: &str = "p50, p95 or p99 with a time is meant, as in p95=200ms";
+    const MEANT: &str = "expected p50, p95 or p99 with a time, such as p95=200ms";
     let (name, time) = text.split_once('=').ok_or(MEANT)?;
     let percentile = name.strip_prefix('p').and_then(|digits| digits.parse().ok()).ok_or(MEANT)?;
     let ms = parse_ms(time).ok().and_then(|ms| u32::try_from(ms).ok()).filter(|ms| *ms > 0).ok_or(MEANT)?;
@@ -64,27 +64,27 @@ fn count(text: &str, most: usize) -> Option<usize> {
 fn range(text: &str) -> Result<(usize, usize), &'static str> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let range = count(from, WORKERS_MAX).zip(count(to, WORKERS_MAX)).filter(|(from, to)| from <= to);
-    range.ok_or("a number from 1 to 256, or two with .. between, is meant, as in 1..8")
+    range.ok_or("expected a number from 1 to 256, or a range such as 1..8")
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
 fn traffic(text: &str) -> Result<u64, &'static str> {
     let factor = text.parse().ok().filter(|factor: &f64| (0.1..=10.0).contains(factor));
-    factor.map(|factor| (factor * 1_000.0).round() as u64).ok_or("a number from 0.1 to 10 is meant")
+    factor.map(|factor| (factor * 1_000.0).round() as u64).ok_or("expected a number from 0.1 to 10")
 }
 
 fn fleet(text: &str) -> Result<(usize, usize), &'static str> {
     let fleet = text
         .split_once('x')
         .and_then(|(instances, workers)| count(instances, FLEET_MAX).zip(count(workers, FLEET_MAX)));
-    fleet.ok_or("instances x workers is meant, each from 1 to 64, as in 4x2")
+    fleet.ok_or("expected instances x workers, each from 1 to 64, such as 4x2")
 }
 
 fn requests(text: &str) -> Result<usize, &'static str> {
     if text == "all" {
         return Ok(usize::MAX);
     }
-    text.parse().ok().filter(|requests| *requests > 0).ok_or("a number from 1, or all, is meant")
+    text.parse().ok().filter(|requests| *requests > 0).ok_or("expected a number from 1, or all")
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn faults() -> impl clap::builder::TypedValueParser<Value = Fault> {
 
 fn seconds(text: &str) -> Result<f64, &'static str> {
     let seconds = text.parse().ok().filter(|seconds: &f64| (1.0..=SECONDS_MAX).contains(seconds));
-    seconds.ok_or("a number from 1 to 600 is meant")
+    seconds.ok_or("expected a number from 1 to 600")
 }
 
 #[cfg(test)]

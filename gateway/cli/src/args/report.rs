@@ -48,7 +48,7 @@ pub struct SinceError;
 fn percent(text: &str) -> Result<f64, &'static str> {
     let percent =
         text.trim_end_matches('%').parse().ok().filter(|percent: &f64| percent.is_finite() && *percent >= 0.0);
-    percent.ok_or("a percentage is meant, as in 10 or 2.5")
+    percent.ok_or("expected a percentage, such as 10 or 2.5")
 }
 
 fn since(text: &str) -> Result<Since, SinceError> {

@@ -37,9 +37,7 @@ enum OverBudget {
          of {budget} %"
     )]
     Open { change: String, budget: f64 },
-    #[error(
-        "like for like, requests take {percent:+.1} % more CPU time, with unknown certainty: {NO_PARTS}"
-    )]
+    #[error("like for like, requests take {percent:+.1} % more CPU time, with unknown certainty: {NO_PARTS}")]
     Unsure { percent: f64 },
     #[error(
         "classes with at least {REQUESTS_MIN} requests in both periods take {percent:.0} % of the CPU time of one period: too little \
