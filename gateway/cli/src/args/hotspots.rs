@@ -35,7 +35,7 @@ pub struct HotspotsArgs {
     /// Show differences between two profiles, the largest first
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     pub compare: Vec<PathBuf>,
-    /// Duration from which an uninterrupted run counts as long
+    /// Minimum duration of a long run
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = milliseconds)]
     pub threshold: f64,
     /// Code of packages and Node.js: folded into the calling line of the app, or shown with its own lines
