@@ -22,11 +22,16 @@ export SLUICE_BINARY := $(RELEASE)
 ## build: everything that `npx sluice` and the example need
 .PHONY: build
 build: binary-release
-	@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(RELEASE) $$platform/sluice
+	$(call linked,release)
+
+# `npx sluice` finds the binary of a profile.
+define linked
+@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(abspath $(TARGET_DIR)/$(1)/sluice) $$platform/sluice
+endef
 
 # The packages first: the binary has the dashboard in it.
-.PHONY: binary-release binary-dev
-binary-release binary-dev: binary-%: packages
+.PHONY: binary-release binary-start binary-dev
+binary-release binary-start binary-dev: binary-%: packages
 	$(CARGO) build --profile $* --locked --manifest-path $(MANIFEST) --bin sluice
 
 .PHONY: packages
@@ -71,9 +76,11 @@ bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 player:
 	$(CARGO) build --release --locked --manifest-path $(PLAYER_MANIFEST) $(ARGS)
 
-## start: install, build, and run the example shop; PORT=… and WORKERS=… change where and how wide
+## start: install, build, and run the example shop; PORT=… and WORKERS=… set the port and the number of workers
 .PHONY: start
-start: build
+start: export SLUICE_BINARY := $(abspath $(TARGET_DIR)/start/sluice)
+start: binary-start
+	$(call linked,start)
 	@examples/storefront/start.sh
 
 ## living-room: install, build, and run the television app on http://localhost:3200; its first frame on the player goes into dist
@@ -174,6 +181,7 @@ lint: packages binary-dev
 	npm run --silent format:check
 	npm run --silent lint
 	$(TSX) tests/prose/run.ts
+	$(TSX) tests/conformance/locks.ts --check
 	npm run --silent --workspace docs site
 	npm run typecheck --workspaces --if-present --silent
 	for project in tests/*/tsconfig.json packaging/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
@@ -183,7 +191,7 @@ lint: packages binary-dev
 site: node_modules/.package-lock.json
 	npm run --silent --workspace docs site$(if $(ARGS),:$(ARGS))
 
-## prose: the writing rules in docs, help, errors and doc comments; ARGS="--list guide/" shows all findings, ARGS=--shrink lowers the baseline
+## prose: the writing rules in docs, help, errors and doc comments; ARGS="--list guide/" for some pages
 .PHONY: prose
 prose: node_modules/.package-lock.json
 	$(TSX) tests/prose/run.ts $(ARGS)
@@ -231,6 +239,7 @@ format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
 	$(CARGO) fmt --manifest-path $(PLAYER_MANIFEST)
 	npm run --silent format
+	$(TSX) tests/conformance/locks.ts
 
 ## fuzz: the fuzz targets of the codecs and of the exchange, from their seeds; SECONDS_EACH=… instead of a minute, F=chunked for one
 .PHONY: fuzz

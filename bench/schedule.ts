@@ -144,7 +144,7 @@ const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
   },
 };
 
-/** Share of the cores that a closed loop gets on a machine of one's own; the generator and Node's own threads take the rest. */
+/** Share of the cores that a closed loop gets on a machine without other programs; the generator and Node's own threads take the rest. */
 const BUSY_BELOW = 0.85;
 
 /** Loads of `--quick`, if the mode has it. */

@@ -38,6 +38,12 @@ test('equal cells are published without single requests and without the place of
   const text = published({ quick: false, command: 'node /somewhere/bench/faults.ts', data });
   assert.match(text, /"command": "node bench\/faults.ts"/);
   assert.doesNotMatch(text, /samples/);
+  const whole = JSON.parse(text) as { data: { cells: { server: string; plan: unknown }[] } };
+  assert.deepEqual(
+    whole.data.cells.map(({ server, plan }) => [server, plan]),
+    data.cells.map(({ server, plan }) => [server, plan]),
+  );
+  assert.equal(text.match(/^\{"fault"/gmu)?.length, 2, 'one cell a line');
 });
 
 test('cells with unequal kills are not published', () => {

@@ -36,8 +36,18 @@ export function publish(name: string, results: string, root: string): { source: 
     throw new Unpublishable(`${source} is not published:\n${reasons.map((each) => `  ${each}`).join('\n')}`);
   const target = path.join(results, 'published', `${name}.json`);
   fs.mkdirSync(path.dirname(target), { recursive: true });
-  const short = JSON.stringify(whole, (key, value: unknown) => (key === 'samples' ? undefined : value), 1);
-  // Where the repository lay says nothing.
-  fs.writeFileSync(target, `${short.replaceAll(`${path.resolve(root)}/`, '')}\n`);
+  // The place of the repository says nothing.
+  fs.writeFileSync(target, byCell(whole).replaceAll(`${path.resolve(root)}/`, ''));
   return { source, target };
+}
+
+/** JSON of a result without single requests, with one cell a line. */
+export function byCell(result: Result): string {
+  const short = (value: unknown, indent?: number): string =>
+    JSON.stringify(value, (key, each: unknown) => (key === 'samples' ? undefined : each), indent);
+  const cells = result.data?.cells;
+  if (cells === undefined) return `${short(result, 1)}\n`;
+  const around = short({ ...result, data: { ...result.data, cells: [] } }, 1);
+  const lines = cells.map((cell) => short(cell)).join(',\n');
+  return `${around.replace('"cells": []', () => `"cells": [\n${lines}\n]`)}\n`;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the shop under Sluice, its service of suggestions beside it, and says where to look. PORT, WORKERS and ADMIN change where and
-# how wide, SUGGESTIONS_PORT where the service is.
+# Runs the shop under Sluice with its service of suggestions, and prints URLs. PORT, WORKERS and ADMIN set the port, the number of workers
+# and the admin address; SUGGESTIONS_PORT sets the port of the service.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 port=${PORT:-3000}
@@ -28,7 +28,7 @@ Try, from another terminal in this directory:
   npx sluice scale 3
   npx sluice stop
 
-Ctrl-C finishes what was accepted, then leaves.
+Ctrl-C finishes accepted requests, then exits.
 
 TEXT
 trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT

@@ -117,7 +117,7 @@ void test('a gateway that refuses says why', options, async (t) => {
   const gateway = await fakeGateway(t, {});
   const { page } = await open(t, gateway.url);
   await page.locator('.tiles').waitFor();
-  gateway.refuse(503, 'Too many dashboards are open, or the gateway leaves.\n');
+  gateway.refuse(503, 'Too many dashboards are open, or the gateway is stopping.\n');
   await page.getByText('Too many dashboards are open').waitFor();
   assert.equal(await page.getByText('does not answer').count(), 0);
 });

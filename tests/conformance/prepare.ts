@@ -12,7 +12,7 @@ import type { Framework } from './frameworks.ts';
 
 /** For Directus, which compiles SQLite and isolated-vm where no prebuilt ones can be had. */
 const command_timeout_ms = 25 * 60_000;
-const installInputs = ['package.json', 'package-lock.json', '.npmrc'];
+const installInputs = ['package.json', 'package-lock.json'];
 
 /** Names that tools write; no app has a source file in a folder called so. */
 const written = new Set([

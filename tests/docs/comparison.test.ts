@@ -66,6 +66,7 @@ void test('every figure in which a peer is better is named below the table', () 
     '- memory of all processes: 200 against 195 MiB (Watt), 1.03×',
     '- POSTs that fail per kill: 0.25 against 0 (nginx + HAProxy)',
   ]);
+  assert.match(table, /^\| \|.*\| failed per kill of a worker, GET \/ POST \(Sluice's worst\) \|/mu);
 });
 
 void test('a table of unequal kills is not made', () => {

@@ -1,5 +1,5 @@
-// The table of the first page, made from published results of two benchmarks, so that no figure in it is typed by hand. Every column in
-// which a peer is better is named below it. Cells of faults that compare unlike things stop it.
+// The table of the first page, made from published results of two benchmarks, so that no figure in it is typed by hand. The header marks
+// Sluice's worst column, and every figure in which a peer is better is named below the table. Cells of faults that compare unlike things stop it.
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Cell, both, totalOf, unequal } from '../../bench/faults/equal.ts';
@@ -142,9 +142,16 @@ function failures(cells: Cell[]): Column[] {
 
 const number = (value: number): string => (value === 0 ? '0' : value.toFixed(2));
 
-/** A line for each figure in which a peer is better than Sluice. */
-export function losses(columns: Column[]): string[] {
-  return columns.flatMap(({ figures }) =>
+/** A figure in which a peer is better than Sluice, and by how much. */
+interface Loss {
+  title: string;
+  line: string;
+  /** Sluice's figure by the best peer's; infinite where the peer has 0. */
+  ratio: number;
+}
+
+function losses(columns: Column[]): Loss[] {
+  return columns.flatMap(({ title, figures }) =>
     figures.flatMap(({ what, of, unit }) => {
       const own = of(OURS);
       const measured = PEERS.flatMap((peer) => {
@@ -156,8 +163,15 @@ export function losses(columns: Column[]): string[] {
       const best = measured.reduce((a, b) => (b.value < a.value ? b : a), first);
       if (own <= best.value) return [];
       const said = (value: number): string => (unit === '' ? number(value) : String(Math.round(value)));
-      const ratio = best.value > 0 ? `, ${(own / best.value).toFixed(2)}×` : '';
-      return [`- ${what}: ${said(own)} against ${said(best.value)}${unit} (${best.name})${ratio}`];
+      const ratio = own / best.value;
+      const times = best.value > 0 ? `, ${ratio.toFixed(2)}×` : '';
+      return [
+        {
+          title,
+          ratio,
+          line: `- ${what}: ${said(own)} against ${said(best.value)}${unit} (${best.name})${times}`,
+        },
+      ];
     }),
   );
 }
@@ -175,19 +189,27 @@ export function comparison(schedule: Result<ScheduleCell, Sizes>, faults: Result
   ];
   const row = (cells: string[]): string => `| ${cells.join(' | ')} |`;
   const lost = losses(columns);
+  const worst = lost.reduce<Loss | undefined>(
+    (a, b) => (a === undefined || b.ratio > a.ratio ? b : a),
+    undefined,
+  );
   const day = schedule.date.slice(0, 10);
   return [
-    row(['', ...columns.map(({ title }) => title)]).replace('|  |', '| |'),
+    row([
+      '',
+      ...columns.map(({ title }) => (title === worst?.title ? `${title} (Sluice's worst)` : title)),
+    ]).replace('|  |', '| |'),
     row(['---', ...columns.map(() => '---')]),
     ...[{ ...OURS, name: `**${OURS.name}**` }, ...PEERS].map((each) =>
       row([each.name, ...columns.map(({ text }) => text(each))]),
     ),
     '',
-    ...(lost.length === 0 ? [] : ['A peer is better in:', '', ...lost, '']),
-    `Two workers, and with Sluice one more for long requests. ${schedule.machine}, Node ${schedule.node.slice(1)}, ${day}. Nine of ten requests take 5 ms of CPU and one takes 100, at ${PERCENT} % of the capacity;`,
-    'no server is told which. `make bench-schedule ARGS="--mode mixed --loads 72"` measures latencies and memory.',
+    ...(lost.length === 0 ? [] : ['A peer is better in:', '', ...lost.map(({ line }) => line), '']),
+    `Each server has two workers, and Sluice one more for long requests: ${schedule.machine}, Node ${schedule.node.slice(1)}, ${day}.`,
+    `Nine of ten requests take 5 ms of CPU and one takes 100 ms, at ${PERCENT} % of the capacity. No server is told which requests are long.`,
+    '`make bench-schedule ARGS="--mode mixed --loads 72"` measures latencies and memory.',
     ...(faults === undefined ? [] : sentencesOf(faults)),
-    'How the figures come about is in [bench/README.md](bench/README.md).',
+    '[bench/README.md](bench/README.md) describes the method.',
     '',
   ].join('\n');
 }
@@ -198,7 +220,7 @@ function sentencesOf({ date, data: { cells } }: Result<Cell>): string[] {
   return [
     `\`make bench-faults\` measures failures, ${date.slice(0, 10)}: ${first.plan.rate_per_s} requests of ${first.ms} ms a second, a fifth of them POST, and the same faults for every server.`,
     'The client never retries. Sluice never sends a POST twice, so a POST fails with its worker.',
-    'Watt runs its workers as threads of one process, which no kill ends one by one.',
+    'Watt runs its workers as threads of one process, so no kill can end one of them.',
   ];
 }
 

@@ -1,4 +1,4 @@
-// Reads the repository's pages and doc comments as the writing rules see them. Which counts are allowed is the business of baseline.ts.
+// Reads the repository's pages and doc comments as the writing rules see them.
 import { TextlintKernel } from '@textlint/kernel';
 import markdownModule from '@textlint/textlint-plugin-markdown';
 import { files, read } from '../docs/repository.ts';

@@ -1,7 +1,6 @@
 // The linter of prose finds what it is for, and lets plain sentences be.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, grown, shrunk } from './baseline.ts';
 import { lintComments, sourcesToLint } from './comments.ts';
 import { helpAsProse, lint, pagesToLint } from './lint.ts';
 
@@ -78,24 +77,6 @@ void test('help texts are prose, each on its line, without usage and defaults', 
     [['words', 9]],
   );
   assert.equal(helpAsProse(page.join('\n')).split('\n').length, page.length);
-});
-
-void test('a page may break a rule as often as the baseline says and not once more', async () => {
-  const findings = await lint('docs/page.md', 'What is new is here. Where it is, you see.');
-  assert.deepEqual(count(findings), { opening: 2 });
-  assert.deepEqual(grown(findings, { opening: 2 }), []);
-  assert.equal(grown(findings, { opening: 1 }).length, 2);
-  assert.equal(grown(findings).length, 2);
-});
-
-void test('the baseline only shrinks', () => {
-  assert.deepEqual(
-    shrunk(
-      { a: { opening: 2, length: 1 }, b: { words: 3 } },
-      { a: { opening: 1, length: 4 }, c: { words: 1 } },
-    ),
-    { a: { opening: 1, length: 1 } },
-  );
 });
 
 void test('the pages that users read first are linted', () => {

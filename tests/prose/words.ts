@@ -32,6 +32,15 @@ export const PHRASES: readonly Phrase[] = [
   phrase('so far as|as far as', 'say what the limit is'),
   phrase('the latter|the former', 'repeat the noun'),
   phrase('utilize|utilise|leverage', 'say "use"'),
+  phrase('outweighs?', 'say "overrides"'),
+  phrase('believed?|believes', 'say "trusted"'),
+  phrase('mend|mends|mended|mending', 'say "fix"'),
+  phrase('endless loops?', 'say "infinite loop"'),
+  phrase('what was accepted', 'say "accepted requests"'),
+  phrase('lets? through', 'say "accepts", "allows" or "releases"'),
+  phrase('counts? for nothing', 'say "is ignored"'),
+  phrase('in vain', 'say what did not happen'),
+  phrase("of one['’]s own", 'say whose, or "default"'),
 ];
 
 /** First words that a doc comment must not have, with what to write instead. */

@@ -54,7 +54,7 @@ void test('another trial during a trial takes its place, and its command follows
   assert.equal((await site.sluice.cli(['canary', 'back'])).code, 0);
   for (const { code, stderr } of await Promise.all([first, second])) {
     assert.equal(code, 1);
-    assert.match(stderr, /generation 3 is given up: it was rolled back: by hand/);
+    assert.match(stderr, /generation 3 is abandoned: it was rolled back: by hand/);
   }
   await allOf(site.sluice, 1, 2);
   assert.equal(count(await versionsOf(site), 'one'), VISITORS);
@@ -122,7 +122,7 @@ void test('a deploy during a hold reaches workers that start meanwhile, and nobo
   const trial = await site.trial();
   assert.deepEqual([trial?.generation, trial?.state], [2, 'held'], 'the deploy ends no trial');
   assert.equal((await site.sluice.cli(['reload'])).code, 0);
-  assert.match((await reload).stdout, /generation 2 is given up: a later reload was asked for/);
+  assert.match((await reload).stdout, /generation 2 is abandoned: a later reload replaced it/);
   await allOf(site.sluice, 3, 3);
   assert.equal(count(await versionsOf(site), 'three'), VISITORS);
 });

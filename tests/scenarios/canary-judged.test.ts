@@ -46,7 +46,7 @@ void test('a version that takes three times the CPU time is rolled back, with a 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /generation 2 is given up: it was rolled back: (CPU|service) time \+\d+\.\d % \(.*\), 99\.\d+ % sure\. The version before stays\./,
+    /generation 2 is abandoned: it was rolled back: (CPU|service) time \+\d+\.\d % \(.*\), 99\.\d+ % sure\. The version before stays\./,
   );
   await load.end();
   load.assertWhole();
@@ -77,7 +77,7 @@ void test('a version that dies again and again is given up, and its visitors get
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /generation 2 is given up: (worker \d+ exited|it was rolled back: (worker deaths|failures))/,
+    /generation 2 is abandoned: (worker \d+ exited|it was rolled back: (worker deaths|failures))/,
   );
   await load.end();
   assert.deepEqual(load.failures, []);

@@ -17,7 +17,7 @@ void test('the primary of a cluster is told to leave, not killed when its time i
   sluice.signal('SIGTERM');
   assert.equal((await sluice.finished(20_000)).code, 0);
   await nothingLeftOf(sluice);
-  assert.doesNotMatch(sluice.stdout, /did not leave in time|SIGKILL/);
+  assert.doesNotMatch(sluice.stdout, /did not exit in time|SIGKILL/);
 });
 
 for (const [how, env, ending] of [

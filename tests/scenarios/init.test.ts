@@ -199,7 +199,7 @@ void test('an app that nobody names is one to init, check and start, whatever ma
   assert.deepEqual([started.code, /SLU-ENTRY-MISSING/.test(started.stderr)], [2, true]);
   const refused = await folder.init('--docker', '--force');
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /found no app for these files to start/);
+  assert.match(refused.stderr, /no app found to start/);
   // One that the command line names is not missed.
   assert.equal((await runSluice(['check', app('echo.js')], { cwd: folder.dir })).code, 0);
   assert.equal((await runSluice(['check', '--', 'npm', 'run', 'serve'], { cwd: folder.dir })).code, 0);

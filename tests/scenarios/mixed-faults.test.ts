@@ -240,7 +240,7 @@ class Faults {
     const { code, stdout, stderr } = await this.#sluice.cli(['reload']);
     if (code === 0) return this.#count('reload');
     assert.equal(code, 1, stderr);
-    assert.match(stdout + stderr, /given up|no reload/);
+    assert.match(stdout + stderr, /abandoned|no reload/);
     this.#count('reload given up');
   }
 

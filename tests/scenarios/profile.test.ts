@@ -124,14 +124,14 @@ void test('an app without React has a profile too, and what cannot be profiled i
     const isOver = first.then(() => true);
     for (;;) {
       const { stderr } = await sluice.cli(['profile', '--worker', '2', '--duration-ms', '50']);
-      if (stderr.includes('is being taken already')) return { first };
+      if (stderr.includes('is already being profiled')) return { first };
       if (await Promise.race([isOver, Promise.resolve(false)])) return undefined;
     }
   });
   process.kill(pidOf(workers.find(({ id }) => id === 2)), 'SIGKILL');
   const left = await dying.first;
   assert.equal(left.code, 1);
-  assert.match(left.stderr, /worker 2 left before its profile was there/);
+  assert.match(left.stderr, /worker 2 exited before its profile was complete/);
 });
 
 void test('a worker that hangs is found and replaced though somebody profiles it again and again', async (t) => {

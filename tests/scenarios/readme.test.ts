@@ -1,5 +1,5 @@
-// Every command of the README that begins with `sluice` or `npx sluice` runs as it is written: in a directory with the files that it names, on a free port
-// in place of the one that it says. What cannot run in a test is named in `EXCLUDED`.
+// Every command of the README and of the guide's list of commands that begins with `sluice` or `npx sluice` runs as it is written: in a directory with the
+// files that it names, on a free port in place of the one that it says. Commands that cannot run in a test are named in `EXCLUDED`.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const EXCLUDED: [pattern: RegExp, reason: string][] = [
 ];
 /** Words of a table that stand for a value. */
 const VALUES: Record<string, string> = { N: '2', URL: 'http://localhost/', ID: 'all', LOG: 'access.log' };
-/** Commands that need more than the table of commands says. */
+/** Commands with the words that they need beyond those in the table of commands. */
 const FURTHER: [pattern: RegExp, words: string[]][] = [
   [/^sluice cache$/, ['status']],
   [/^sluice completion$/, ['bash']],
@@ -33,13 +33,15 @@ const FURTHER: [pattern: RegExp, words: string[]][] = [
   [/^sluice hotspots$/, ['--live', '--seconds', '0.2']],
   [/^sluice rehearse$/, 'server.js --seconds 1 --loads low --faults none --workers 1'.split(' ')],
 ];
-/** Exit codes that say of a fresh gateway that there is nothing to show yet. */
-const NOTHING_YET: [pattern: RegExp, code: number][] = [[/^sluice (?:report|routes)$/, 1]];
+/** Exit codes with which a command says of a fresh gateway that there is nothing to show yet, or no such worker. */
+const NOTHING_YET: [pattern: RegExp, code: number][] = [[/^sluice (?:report|routes|logs .*--worker 7)$/, 1]];
 
 /** A command without npx, which finds the same program in `node_modules/.bin`. */
 const bare = (command: string): string => command.replace(/^npx /, '');
 
-const text = fs.readFileSync(path.join(repositoryDir, 'README.md'), 'utf8');
+const text = ['README.md', 'docs/guide/operating.md']
+  .map((page) => fs.readFileSync(path.join(repositoryDir, page), 'utf8'))
+  .join('\n');
 
 function commandsOf(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
@@ -185,8 +187,8 @@ async function serve(command: string, name: string): Promise<Served> {
   };
 }
 
-void test('the README has commands to run, and each excluded one is in it', () => {
-  assert.ok(starts.length >= 5 && others.length >= 10, commands.join('\n'));
+void test('README and guide have commands to run, and each excluded one is in them', () => {
+  assert.ok(starts.length >= 6 && others.length >= 23, commands.join('\n'));
   for (const [pattern] of EXCLUDED)
     assert.ok(
       commandsOf(text).some((command) => pattern.test(bare(command))),
@@ -202,7 +204,7 @@ for (const [at, command] of starts.entries()) {
   });
 }
 
-void test('README: every other command against a gateway that runs', async (t) => {
+void test('README and guide: every other command against a gateway that runs', async (t) => {
   const served = await serve('sluice start server.js --workers 1', 'run');
   try {
     for (const command of others.filter((command) => !/^sluice stop\b/.test(bare(command)))) {

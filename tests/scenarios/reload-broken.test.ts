@@ -45,7 +45,7 @@ for (const { what, version, config, reason } of broken) {
     if (config !== undefined) fs.writeFileSync(path.join(sluice.dir, 'sluice.toml'), config);
     const { code, stderr } = await sluice.cli(['reload']);
     assert.equal(code, 1);
-    assert.match(stderr, /generation 2 is given up: /);
+    assert.match(stderr, /generation 2 is abandoned: /);
     assert.match(stderr, reason);
     assert.match(stderr, /The version before stays/);
     const now = await allOf(sluice, 1, 2);

@@ -61,7 +61,7 @@ void test('a reload during a reload takes its place, and the first command follo
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /generation 2 is given up: a later reload was asked for; what follows is of generation 3/,
+    /generation 2 is abandoned: a later reload replaced it; what follows is of generation 3/,
   );
   assert.match(stdout, /done in/);
   await allOf(sluice, 3, 2);
@@ -178,7 +178,7 @@ void test('a worker that ignores SIGTERM is killed in its time, after the reload
   await reload(sluice);
   await gone(before);
   await allOf(sluice, 2, 2);
-  assert.ok(sluice.logs.some(({ text }) => /did not leave in time/.test(String(text))));
+  assert.ok(sluice.logs.some(({ text }) => /did not exit in time/.test(String(text))));
 });
 
 void test('streams of a replaced worker go on for half of its time to leave', async (t) => {
@@ -220,13 +220,13 @@ void test('a reload is refused while the first start is under way, and while the
   await statusWhen(sluice, ({ state }) => state === 'starting', 'the start');
   const early = await sluice.cli(['reload']);
   assert.equal(early.code, 1);
-  assert.match(early.stderr, /the first start is still under way/);
+  assert.match(early.stderr, /the first start is still in progress/);
   await allOf(sluice, 1, 2);
   sluice.signal('SIGTERM');
   await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');
   const late = await sluice.cli(['reload']);
   assert.equal(late.code, 1);
-  assert.match(late.stderr, /the gateway leaves/);
+  assert.match(late.stderr, /the gateway is stopping/);
   await new Promise((resolve) => setTimeout(resolve, 200));
   sluice.signal('SIGTERM');
   await sluice.finished();

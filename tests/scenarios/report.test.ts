@@ -85,7 +85,7 @@ void test('a version whose search costs three times the CPU time is told with th
     const over = await sluice.cli(['report', ...args, '--budget', '50']);
     assert.equal(over.code, 1, over.stdout);
     assert.match(over.stdout, /Requests are dearer/);
-    assert.match(over.stderr, /9\d\.\d+ % sure to be above the 50 % that are allowed/);
+    assert.match(over.stderr, /9\d\.\d+ % certainty above the budget of 50 %/);
     assert.equal((await sluice.cli(['report', ...args, '--budget', '100000'])).code, 0);
   }
 

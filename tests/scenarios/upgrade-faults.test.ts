@@ -26,7 +26,7 @@ async function failsAndChangesNothing(sluice: Sluice, reason: RegExp, ...flags: 
   const files = filesOf(sluice);
   const failed = await sluice.cli(['upgrade', ...flags]);
   assert.equal(failed.code, 1, failed.stdout);
-  assert.match(failed.stderr, /the upgrade has failed, and this gateway goes on/);
+  assert.match(failed.stderr, /the upgrade failed, and this gateway continues/);
   assert.match(failed.stderr, reason);
   const after = await sluice.status();
   assert.deepEqual(
@@ -96,7 +96,7 @@ void test('a new gateway that is killed before it is ready leaves the old one as
   );
   const second = await sluice.cli(['upgrade']);
   assert.equal(second.code, 1);
-  assert.match(second.stderr, /an upgrade is under way already/);
+  assert.match(second.stderr, /another upgrade is in progress/);
   process.kill(fresh, 'SIGKILL');
   const failed = await upgrade;
   assert.equal(failed.code, 1);

@@ -91,7 +91,7 @@ void test('lines of a worker that never was are an error that names those that a
   const { code, stdout, stderr } = await sluice.cli(['logs', '--worker', '99']);
   assert.deepEqual(
     [code, stdout, stderr],
-    [1, '', 'sluice: there has been no worker 99; those of now: 1, 2\n'],
+    [1, '', 'sluice: worker 99 never existed; current workers: 1, 2\n'],
   );
   assert.equal((await sluice.cli(['logs', '--worker', '2'])).code, 0);
 });

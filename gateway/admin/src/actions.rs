@@ -111,7 +111,7 @@ pub(crate) async fn flame(of: FlameOf, operator: &dyn Operator) -> Done {
         Ok(Ok(drawn)) => (StatusCode::OK, drawn),
         Ok(Err(error @ FlameError::NoTail(_))) => failed(StatusCode::NOT_FOUND, &error.to_string()),
         Ok(Err(error)) => failed(StatusCode::CONFLICT, &error.to_string()),
-        Err(_) => failed(StatusCode::SERVICE_UNAVAILABLE, "The gateway leaves."),
+        Err(_) => failed(StatusCode::SERVICE_UNAVAILABLE, "The gateway is stopping."),
     }
 }
 

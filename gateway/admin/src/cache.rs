@@ -15,7 +15,7 @@ use crate::actions::{Done, done, failed, parsed};
 const TAGS_MAX: usize = 1000;
 const WHICH: &str = "Say which pages: one of \"url\", \"prefix\", \"tag\", \"tags\" and \"all\": true, as in {\"tag\":\"product-1\"}. URLs begin with \
                      https:// or http://, or with / for all hosts.";
-const OFF: &str = "The gateway keeps no pages: set cache.enabled = true, and start it again.";
+const OFF: &str = "The page cache is disabled: set cache.enabled = true and restart the gateway.";
 
 /// Pages to purge.
 #[derive(Default, Deserialize)]

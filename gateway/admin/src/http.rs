@@ -243,7 +243,7 @@ fn events(context: &Context, connection: &Connection, request: &Request<Incoming
     let (operator, file) = (&*context.operator, context.secret.file.as_deref());
     match operator.live().join(operator, file, last_event, Rc::clone(&connection.cut)) {
         Some(events) => respond(StatusCode::OK, "text/event-stream", Bytes::new()).map(|_| Either::Right(events)),
-        None => text(StatusCode::SERVICE_UNAVAILABLE, "Too many dashboards are open, or the gateway leaves.\n")
+        None => text(StatusCode::SERVICE_UNAVAILABLE, "Too many dashboards are open, or the gateway is stopping.\n")
             .map(Either::Left),
     }
 }

@@ -151,7 +151,7 @@ fn is_surrogates(name: &[u8]) -> bool {
 }
 
 /// The members of `CDN-Cache-Control`, a dictionary of RFC 9651, with the text of their values; none where the field is missing,
-/// empty or malformed, and then it counts for nothing.
+/// empty or malformed, and is then ignored.
 fn targeted(fields: &Fields) -> Option<Vec<(String, String)>> {
     let lines: Vec<_> = fields.get_all("cdn-cache-control").collect();
     if lines.is_empty() {

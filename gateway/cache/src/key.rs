@@ -10,7 +10,7 @@ const PREFIX_BYTES_MAX: usize = 256;
 /// Parts of a query that count.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRules {
-    /// Names of parameters that count for nothing; one that ends in `*` stands for all that begin so.
+    /// Names of ignored parameters; a name that ends in `*` is a prefix.
     pub ignored_params: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub fn key_of(head: &RequestHead, site: Site<'_>, rules: &KeyRules) -> Option<St
     Some(key)
 }
 
-/// The target that a render for many asks for: without the parameters that count for nothing, which the app could write into its
+/// The target that a render for many asks for: without ignored parameters, which the app could write into its
 /// page.
 pub fn target_for_all(target: &str, rules: &KeyRules) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };

@@ -18,10 +18,10 @@ pub use upgrade::{SuccessorError, UpgradeError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScaleError {
     /// The gateway finishes what it has.
-    #[error("the gateway is leaving; start another one once it is gone")]
+    #[error("the gateway is stopping; start another one when it has stopped")]
     Leaving,
     /// No gateway has so many workers.
-    #[error("between 1 and {max} workers can be had, not {workers}")]
+    #[error("the number of workers must be from 1 to {max}, not {workers}")]
     OutOfRange {
         /// Number of workers that was asked for.
         workers: u32,
@@ -37,7 +37,7 @@ pub enum TrialError {
     #[error("no version is on trial; `sluice reload --canary 5%` begins a trial")]
     None,
     /// The task that decides is gone, or has too much to do.
-    #[error("the gateway is leaving or busy; look at `sluice canary` and try again")]
+    #[error("the gateway is stopping or busy; check `sluice canary` and try again")]
     Busy,
 }
 
@@ -45,7 +45,7 @@ pub enum TrialError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialError {
     /// The gateway finishes what it has.
-    #[error("the gateway is leaving; start another one once it is gone")]
+    #[error("the gateway is stopping; start another one when it has stopped")]
     Leaving,
     /// The dial cannot be like that.
     #[error("the dial {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; it "))]
@@ -59,13 +59,13 @@ pub enum FlameError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// The list of slow requests has none with this number.
-    #[error("there is no profile {0} of a slow request any more; newer ones took its place")]
+    #[error("profile {0} of a slow request no longer exists; newer ones replaced it")]
     NoTail(u64),
     /// The process that draws cannot be started or spoken to.
-    #[error("no process could be started to draw the profile: {0}")]
+    #[error("cannot start a process to draw the profile: {0}")]
     Process(io::Error),
     /// Process that ended without a flame graph, and its words.
-    #[error("the profile could not be drawn: {0}")]
+    #[error("cannot draw the profile: {0}")]
     Said(String),
     /// Longest time, seconds, which the process exceeded.
     #[error("drawing the profile took longer than {0} s; take a shorter one")]
@@ -79,10 +79,10 @@ pub enum FlameError {
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// The gateway ended before the profile was there.
-    #[error("the gateway leaves, and the profile with it")]
+    #[error("the gateway is stopping, and the profile is cancelled")]
     Leaving,
     /// No worker takes requests.
-    #[error("no worker serves; `sluice status` says what they do instead")]
+    #[error("no worker serves; `sluice status` shows their states")]
     NoWorker,
     /// Worker that takes no requests, or does not exist.
     #[error("no worker {0} serves; `sluice status` lists them")]
@@ -99,13 +99,13 @@ pub enum ProfileError {
         source: io::Error,
     },
     /// No class has this name, nor this path.
-    #[error("no request of a class {0:?} has come; `sluice classes` lists them")]
+    #[error("no request had the class {0:?}; `sluice classes` lists all classes")]
     NoRoute(String),
     /// Profile of this worker that another client waits for.
-    #[error("a profile of worker {0} is being taken already; ask again when it is there")]
+    #[error("worker {0} is already being profiled; try again when that has ended")]
     UnderWay(u64),
     /// The worker has no preload, or its channel is full.
-    #[error("worker {0} takes no messages; only apps in Node.js can be profiled")]
+    #[error("worker {0} accepts no messages; only Node.js apps can be profiled")]
     NoMessages(u64),
     /// The preload could not do it.
     #[error("worker {worker}: {words}")]
@@ -116,7 +116,7 @@ pub enum ProfileError {
         words: String,
     },
     /// The worker ended, or was replaced.
-    #[error("worker {0} left before its profile was there")]
+    #[error("worker {0} exited before its profile was complete")]
     Left(u64),
     /// The worker said nothing in time.
     #[error("worker {0} did not answer; its event loop may be blocked (`sluice status`)")]

@@ -293,7 +293,7 @@ pub struct QuarantinedRequest {
     /// Names of the headers, or `(body)`, that requests had which workers died with and no answered request for the page.
     #[serde(default)]
     pub told_by: Vec<String>,
-    /// Whether one request at a time is let through, because others got answers from the page and nothing distinguishes
+    /// Whether one request at a time is accepted, because others got answers from the page and nothing distinguishes
     /// them.
     #[serde(default)]
     pub probed: bool,
@@ -419,7 +419,7 @@ pub enum GatewayState {
     Starting,
     /// Requests are taken.
     Serving,
-    /// No new connections; what was accepted is being finished.
+    /// No new connections; accepted requests are being finished.
     Draining,
 }
 

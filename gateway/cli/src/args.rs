@@ -50,7 +50,7 @@ pub use rehearse::RehearseArgs;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
-/// Runs any Node server on every core, behind one queue that learns what requests cost.
+/// Runs a Node HTTP server in one process per CPU, behind one queue that learns the CPU cost of requests.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = include_str!("args/examples/sluice.txt"))]
 pub struct Cli {
@@ -64,57 +64,57 @@ pub struct Cli {
 pub enum Command {
     /// Start the gateway and its workers, in the foreground
     Start(StartArgs),
-    /// Run the app while developing it: one worker, no cache, a new start with each change of its files
+    /// Run the app for development: one worker, no cache, restarted when one of its files changes
     Dev(DevArgs),
-    /// Finish what was accepted, then leave
+    /// Finish accepted requests, then exit
     Stop(StopArgs),
-    /// Put a new version of the app and of the configuration in place, one worker after the other
+    /// Replace workers one by one with those of a new version of the app and its configuration
     Reload(ReloadArgs),
-    /// Show the version on trial (reload --canary), promote it, hold it or roll it back
+    /// Show, promote, hold or roll back the version on trial (reload --canary)
     Canary(CanaryArgs),
-    /// Change how many workers run
+    /// Set the number of workers
     Scale(ScaleArgs),
-    /// Show or change for which share of visitors the server renders, without a reload
+    /// Show or set the share of visitors who get server rendering, without a reload
     Dial(DialArgs),
-    /// Put a new gateway in the place of the one that runs, without losing a connection
+    /// Replace the running gateway by a new one, without losing a connection
     Upgrade(UpgradeArgs),
-    /// Show the gateways that run
+    /// List running gateways
     List(ListArgs),
     /// Show workers, queue and rates
     Status(StatusArgs),
-    /// Show what the gateway and its workers do, live
+    /// Show live activity of the gateway and its workers
     Top(TopArgs),
     /// Show the latest log lines
     Logs(LogsArgs),
-    /// Show what requests cost, by class
+    /// Show the CPU cost of requests, by class
     Classes(ClassesArgs),
-    /// Show what routes of @sluice/graph do, and what pages ask for: failures, values never read or sent twice
+    /// Show routes of @sluice/graph and requested paths: failures, values never read, values sent twice
     Graph(GraphArgs),
-    /// Compare what requests took before and after a deploy or a moment: CPU time, memory, service time
+    /// Compare CPU time, memory and service time before and after a deploy or a point in time
     Report(ReportArgs),
-    /// Show what CPU time of workers goes into: flame graph, functions, React components
+    /// Show CPU time of workers by function and React component, with a flame graph
     Profile(ProfileArgs),
-    /// Show what is on a worker's heap, or who allocates
+    /// Show the contents of a worker's heap, or the code that allocates
     Heap(HeapArgs),
-    /// Show which lines of code hold up the thread, from CPU profiles
+    /// Show the lines of code that block the thread, from CPU profiles
     Hotspots(HotspotsArgs),
-    /// Show the tables of the app's routers: duplicates, routes that are never reached, look-up cost, growth
+    /// Show the app's route tables: duplicates, unreachable routes, look-up cost, growth
     Routes(RoutesArgs),
     /// Compare the uninterrupted runs of two programs, machines or versions
     Compare(CompareArgs),
-    /// Say from access logs how many workers a latency takes, without a server
+    /// Estimate from access logs how many workers a latency needs, without a server
     Plan(PlanArgs),
-    /// Try the app here under load with reloads, kills and an endless loop, and say what each costs
+    /// Test the app here under load with reloads, kills and an infinite loop, and report the cost of each
     Rehearse(RehearseArgs),
-    /// Show what the page cache holds, or drop pages from it
+    /// Show or purge pages in the page cache
     Cache(CacheArgs),
-    /// Show, or release, requests that are answered without a worker because workers died with them
+    /// List or release requests that crashed workers and are now rejected
     Quarantine(QuarantineArgs),
-    /// Look at the app here, and write a sluice.toml for it
+    /// Detect the app here and write a sluice.toml for it
     Init(InitArgs),
     /// Validate the configuration and print every key in force
     Check(CheckArgs),
-    /// Make hashes of passwords for users (access.basic_auth)
+    /// Hash passwords of users (access.basic_auth)
     Access(AccessArgs),
     /// Print a completion script for a shell
     Completion(CompletionArgs),
@@ -141,7 +141,7 @@ pub enum Command {
 /// Instance that is meant.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunDirArg {
-    /// Directory with the instance's sockets; says which instance is meant [default: one for the current directory,
+    /// Directory with the sockets of an instance, which selects the instance [default: one for the current directory,
     /// under $XDG_RUNTIME_DIR or /tmp]
     #[arg(long, value_name = "DIR", env = "SLUICE_RUN_DIR", hide_env_values = true)]
     pub run_dir: Option<PathBuf>,
@@ -155,22 +155,22 @@ pub struct StartArgs {
     /// package.json, else a framework's server or a script such as server.js]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
-    /// Port to listen on; 0 takes any free one [config: server.port]
+    /// Port to listen on; 0 selects a free one [config: server.port]
     #[arg(long, short)]
     pub port: Option<String>,
     /// Address to listen on [config: server.host]
     #[arg(long)]
     pub host: Option<String>,
-    /// Port of the app's main server, where that is not PORT [config: app.port]
+    /// Port of the app's main server, if it is not PORT [config: app.port]
     #[arg(long, value_name = "PORT")]
     pub app_port: Option<String>,
-    /// Number of workers; 0 takes the CPUs that may be used [config: workers.count]
+    /// Number of workers; 0 is the number of available CPUs [config: workers.count]
     #[arg(long, short, value_name = "N")]
     pub workers: Option<String>,
-    /// Requests that one worker holds at once: a number, or while-waiting [config: workers.concurrency]
+    /// Requests in one worker at the same time: a number, or while-waiting [config: workers.concurrency]
     #[arg(long, value_name = "HOW")]
     pub concurrency: Option<String>,
-    /// Mark by which clients come back to the worker that keeps their session [config: sticky.by]
+    /// Way to return clients to the worker with their session [config: sticky.by]
     #[arg(long, value_name = "BY", value_parser = words("sticky.by"))]
     pub sticky: Option<String>,
     /// Configuration file [default: sluice.toml, if it exists]
@@ -178,7 +178,7 @@ pub struct StartArgs {
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Directory for what outlives a restart: learned costs, profiles [config: server.state_dir]
+    /// Directory for data that outlives a restart: learned costs, profiles [config: server.state_dir]
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<String>,
     /// Address of metrics and health, or off [config: admin.address]
@@ -210,7 +210,7 @@ pub struct StartArgs {
 pub struct StopArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Longest wait for the end of the gateway
+    /// Maximum wait for the gateway to stop, in milliseconds
     #[arg(long, value_name = "MS", default_value = "60000", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
 }
@@ -219,7 +219,7 @@ pub struct StopArgs {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("args/examples/scale.txt"))]
 pub struct ScaleArgs {
-    /// Workers wanted from now on
+    /// Number of workers, from 1 to 1024
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub workers: u32,
     #[command(flatten)]
@@ -227,7 +227,7 @@ pub struct ScaleArgs {
     /// Return at once, without waiting for the workers
     #[arg(long)]
     pub no_wait: bool,
-    /// Longest wait until as many workers as wanted are ready, and the others gone
+    /// Maximum wait until the new workers are ready and the others have exited, in milliseconds
     #[arg(long, value_name = "MS", default_value = "120000", conflicts_with = "no_wait", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
 }
@@ -238,13 +238,13 @@ pub struct ScaleArgs {
 pub struct UpgradeArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Program of the new gateway [default: the one that runs, by the path it was started from]
+    /// Program of the new gateway [default: the path from which the running gateway was started]
     #[arg(long, value_name = "PATH")]
     pub binary: Option<PathBuf>,
-    /// Directory to start it in [default: the one that the gateway was started in]
+    /// Working directory of the new gateway [default: that of the running one]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// Longest time until the new gateway's workers are ready; after that the old one continues
+    /// Maximum time until the new gateway's workers are ready, in milliseconds; then the old gateway continues
     #[arg(long, value_name = "MS", default_value = "120000", value_parser = Milliseconds(100..=3_600_000))]
     pub timeout_ms: u64,
 }
@@ -255,7 +255,7 @@ pub struct UpgradeArgs {
 pub struct QuarantineArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Let the request with this id, or all of them, through to the workers again
+    /// Release the request with this id, or all of them, to the workers
     #[arg(long, value_name = "ID|all")]
     pub release: Option<String>,
     /// Print everything as one JSON object
@@ -287,7 +287,7 @@ pub struct GraphArgs {
 
 /// Error for a text that is no such number of seconds.
 #[derive(Debug, thiserror::Error)]
-#[error("a number from 0.05 to 60 is meant")]
+#[error("expected a number from 0.05 to 60")]
 pub struct SecondsError;
 
 /// Seconds, as milliseconds.

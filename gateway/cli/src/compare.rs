@@ -28,9 +28,9 @@ enum CompareError {
     Unread { name: String, error: io::Error },
     #[error("{name} has more than {} MiB", BYTES_MAX / 1024 / 1024)]
     Long { name: String },
-    #[error("{name}: {error}. A file of SLUICE_RUNS or the output of `sluice status --json` is meant")]
+    #[error("{name}: {error}. Pass a file of SLUICE_RUNS or the output of `sluice status --json`")]
     Strange { name: String, error: serde_json::Error },
-    #[error("{name} has no runs: nothing was watched")]
+    #[error("{name} has no runs")]
     Empty { name: String },
 }
 

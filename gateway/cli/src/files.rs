@@ -46,7 +46,7 @@ pub fn check(loaded: &ConfigInForce, start: &Sources, no_app: Option<&AppError>)
     problems.extend(temp_problem(loaded));
     problems.extend(acme_problem(loaded));
     problems.extend(config.files.paths.iter().filter(|(_, dir)| !Path::new(dir).is_dir()).map(|(prefix, dir)| {
-        let message = format!("names {dir} for {prefix}, which is no directory. Build the files, or mend the path");
+        let message = format!("names {dir} for {prefix}, which is no directory. Build the files, or fix the path");
         problem(loaded, "files.paths", message)
     }));
     told(problems)

@@ -23,15 +23,15 @@ use frameworks::{Framework, Mount};
 /// Reason for the lack of a file.
 #[derive(Debug, thiserror::Error)]
 enum InitError {
-    #[error("{} exists. `sluice init --force` replaces it; `sluice init --print` shows what it would be", .0.join(", "))]
+    #[error("{} exists. `sluice init --force` replaces it; `sluice init --print` prints the new file", .0.join(", "))]
     Exists(Vec<String>),
-    #[error("package.json: {0}. Mend it, or go to the directory of the app")]
+    #[error("package.json: {0}. Fix it, or change to the directory of the app")]
     Package(io::Error),
     #[error(
-        "found no app for these files to start. Write `sluice init` without them first, and name the app in sluice.toml: app.entry = \"server.js\""
+        "no app found to start. Run `sluice init` without these options first, and name the app in sluice.toml: app.entry = \"server.js\""
     )]
     NoApp,
-    #[error("{0}: {1}. Go to a directory that this user may write to")]
+    #[error("{0}: {1}. Change to a directory that this user may write to")]
     Write(String, io::Error),
     #[error("{0}")]
     Config(#[from] ConfigError),

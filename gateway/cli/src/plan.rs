@@ -26,11 +26,11 @@ enum PlanError {
     #[error("{path}: {error}")]
     Unwritten { path: String, error: io::Error },
     #[error(
-        "the log does not say how long requests took. Put the time into its format: nginx: log_format with $request_time and $upstream_response_time; Apache: LogFormat with %D; then plan with lines that have it. If they have it at another place, name the format with --format"
+        "the log does not have the time of requests. Add the time to its format (nginx: log_format with $request_time and $upstream_response_time; Apache: LogFormat with %D), then plan with new lines. If the time is at another place, pass the format with --format"
     )]
     Untimed,
     #[error(
-        "no request in {lines} lines; the first that could not be read: {first}. Name the format with --format, as in --format '$remote_addr [$time_local] \"$request\" $request_time'. Sluice's own log must be JSON: log.format = \"json\""
+        "no request in {lines} lines; the first unreadable line: {first}. Pass the format with --format, as in --format '$remote_addr [$time_local] \"$request\" $request_time'. Sluice's own log must be JSON: log.format = \"json\""
     )]
     Unknown { lines: u64, first: String },
     #[error("no request for a worker in {0} lines. In Sluice's log, requests are written while log.access is true")]

@@ -140,7 +140,11 @@ fn a_stuck_worker_whose_place_is_not_known_says_why() {
     let line = as_json(&event);
     assert!(["function", "file", "line", "column", "stack", "request_id", "profile"].iter().all(|f| line[f].is_null()));
     assert_eq!(line["why"], "no answer");
-    assert!(as_text(&event).ends_with("is stuck, silent for 9 ms: its place is not known: no answer; it is killed"));
+    assert!(
+        as_text(&event).ends_with(
+            "is stuck, silent for 9 ms: its position in the code is unknown: no answer; the gateway kills it"
+        )
+    );
 }
 
 #[test]

@@ -194,11 +194,11 @@ fn text_of(grown: &[AgeGrowth], routes_per_hour: Option<u64>) -> String {
         Some(Figure::Files) => ". Something is opened and never closed: `ls -l /proc/PID/fd` shows what",
         Some(Figure::Resident | Figure::Heap) => {
             ". `sluice heap` shows what holds memory; recycle.memory_bytes_max or recycle.requests_max replaces workers in time \
-             until that is mended"
+             until that is fixed"
         }
         _ => {
             ". `sluice profile` of an old worker and of a new one, and `sluice hotspots --compare` of both, show which lines; \
-             recycle.requests_max replaces workers in time until that is mended"
+             recycle.requests_max replaces workers in time until that is fixed"
         }
     });
     text

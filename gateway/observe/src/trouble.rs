@@ -73,7 +73,7 @@ impl Trouble {
             return;
         }
         let text = format!(
-            "temporary file: {error}; large bodies are refused and slow clients of large responses cut off until that is mended (temp.dir, temp.bytes_max)"
+            "temporary file: {error}; large bodies are refused and slow clients of large responses cut off until that is fixed (temp.dir, temp.bytes_max)"
         );
         self.context.note(Level::Error, &text);
     }

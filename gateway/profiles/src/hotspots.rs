@@ -148,7 +148,7 @@ impl Hotspots {
 }
 
 impl CodeLocation {
-    /// Whether somebody can mend it: code of the app or of a package.
+    /// Whether somebody can fix it: code of the app or of a package.
     pub fn is_code(&self) -> bool {
         !self.owner.starts_with('(') && self.owner != Owner::Native.name() && self.owner != Owner::Node.name()
     }

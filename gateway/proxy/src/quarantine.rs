@@ -237,7 +237,7 @@ impl Quarantine {
         if is_suspect { Admission::Alone } else { Admission::Free }
     }
 
-    /// Records that the request which [`Admission::Probe`] let through has ended, with whatever result.
+    /// Records that the request which [`Admission::Probe`] accepted has ended, with whatever result.
     pub(crate) fn probe_over(&mut self, print: Fingerprint) {
         let entry = if print.whole == 0 { self.pages.get_mut(&print) } else { self.entries.get_mut(&print) };
         if let Some(entry) = entry {

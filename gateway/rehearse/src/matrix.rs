@@ -47,7 +47,7 @@ impl Display for Load {
 
 /// Error for a text that is no load.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("low, high, queueing or a number of clients from 1 to {CLIENTS_MAX} is meant")]
+#[error("expected low, high, queueing or a number of clients from 1 to {CLIENTS_MAX}")]
 pub struct LoadError;
 
 impl FromStr for Load {

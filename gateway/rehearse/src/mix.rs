@@ -15,9 +15,7 @@ pub struct Weighted {
 
 /// Error for a text that is no path with a weight.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a path of ASCII from its / on is meant, and where it is asked for more often than others its weight, as in /cart=3"
-)]
+#[error("expected an ASCII path that begins with /, with an optional weight, such as /cart=3")]
 pub struct MixError;
 
 /// Splits a weight off. What follows `=` is the value of the last parameter, unless that has one already.

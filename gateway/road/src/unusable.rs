@@ -104,7 +104,7 @@ pub enum Unusable {
         source: io::Error,
     },
     /// A directory of files cannot be used.
-    #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or mend the path")]
+    #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or fix the path")]
     Dir {
         /// Path to which the directory applies.
         prefix: String,

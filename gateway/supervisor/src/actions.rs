@@ -118,17 +118,20 @@ impl Supervisor {
                     }
                     _ => ("listen", ""),
                 };
-                format!("worker {} did not {missing} in time (workers.start_timeout_ms); it is killed{hint}", worker.0)
+                format!(
+                    "worker {} did not {missing} in time (workers.start_timeout_ms); the gateway kills it{hint}",
+                    worker.0
+                )
             }
             // `worker_stuck` and `worker_blocked` have said so.
             KillReason::Stuck => String::new(),
             // Who notes the change says so.
             KillReason::Changed => return self.end_changed(worker),
             KillReason::Abandoned => {
-                format!("worker {} belongs to a generation that was given up; it is killed", worker.0)
+                format!("worker {} belongs to an abandoned generation; the gateway kills it", worker.0)
             }
             KillReason::StopTimeout => {
-                format!("worker {} did not leave in time (workers.stop_timeout_ms); it is killed", worker.0)
+                format!("worker {} did not exit in time (workers.stop_timeout_ms); the gateway kills it", worker.0)
             }
         };
         if !text.is_empty() {
@@ -171,7 +174,7 @@ impl Supervisor {
         let rss_bytes = self.view(worker).rss_bytes.unwrap_or(0);
         let text = format!(
             "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
-             ({} MiB) is below what the app needs by itself, so replacing its workers mends nothing and is done more and \
+             ({} MiB) is below what the app needs by itself, so replacing its workers fixes nothing and is done more and \
              more seldom, every {} s in the end. Raise the bound well above what a fresh worker \
              has after some requests (`sluice status`), or set it to 0",
             worker.0,

@@ -98,7 +98,7 @@ pub(crate) struct ChargeWish {
 pub(crate) struct Write {
     pub(crate) page: Box<ToStore>,
     pub(crate) at: Instant,
-    /// Counts for nothing once this is dropped.
+    /// Ignored once this is dropped.
     pub(crate) _room: Room,
 }
 

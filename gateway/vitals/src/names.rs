@@ -29,7 +29,7 @@ impl<T: Default, const MAX: usize> Default for Names<T, MAX> {
 }
 
 impl<T: Default, const MAX: usize> Names<T, MAX> {
-    /// The row of a name that somebody who is believed uses; made where there is none.
+    /// The row of a name that a trusted sender uses; made where there is none.
     pub(crate) fn used(&mut self, name: &str, now: Duration) -> &mut T {
         let makes = name != OTHER && !self.rows.contains_key(name) && (self.rows.len() < MAX || self.makes_room(now));
         if makes {
@@ -43,7 +43,7 @@ impl<T: Default, const MAX: usize> Names<T, MAX> {
         &mut self.other
     }
 
-    /// Whether a name that somebody who is believed uses has a row by now.
+    /// Whether a name that a trusted sender uses has a row by now.
     pub(crate) fn has(&mut self, name: &str, now: Duration) -> bool {
         self.used(name, now);
         self.rows.contains_key(name)

@@ -259,7 +259,7 @@ export interface QuarantinedRequest {
    */
   readonly told_by: readonly string[];
   /**
-   * Whether one request at a time is let through, because others got answers from the page and nothing
+   * Whether one request at a time is accepted, because others got answers from the page and nothing
    * distinguishes them.
    */
   readonly probed: boolean;

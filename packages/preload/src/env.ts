@@ -11,7 +11,7 @@ export interface Settings {
   readonly concurrency: number;
   /** True if it holds more than one only while those that it has wait. */
   readonly isWhileWaiting: boolean;
-  /** The gateway's own port, which the app believes to be its own. */
+  /** The gateway's own port, which the app takes for its own. */
   readonly portPublic: number;
   /** Another port whose server is the main one: as the config says, or as the worker before found out; 0 for none. */
   readonly mainPort: number;

@@ -2,7 +2,7 @@
  * Functions that compiled code calls (`@sluice/compiler/screens` writes the calls; apps do not).
  *
  * A component without hooks that stands alone at the root of another one is called, not rendered. It is marked by `$plain`, with itself as the
- * value, so that a mark that was copied to a wrapper counts for nothing. Nobody else refers to its props then. So it may write its own
+ * value, so that a mark that was copied to a wrapper is ignored. Nobody else refers to its props then. So it may write its own
  * attributes into them, in place of a copy: the second argument of the call is `OWNED`.
  */
 import { Fragment, createElement } from 'react';

@@ -28,7 +28,7 @@ pub enum AppError {
     )]
     NoPackage,
     /// Nothing is named, and `package.json` cannot be read.
-    #[error("{}: {source}. Mend it, or name the script that calls listen(): sluice start server.js", file.display())]
+    #[error("{}: {source}. Fix it, or name the script that calls listen(): sluice start server.js", file.display())]
     Package {
         /// The file.
         file: PathBuf,

@@ -11,16 +11,16 @@ use crate::errors::Code;
 #[derive(Debug, thiserror::Error)]
 pub enum ReloadError {
     /// Surplus of reloads that were asked for at once.
-    #[error("too many reloads are asked for at once; ask again when one of them is over")]
+    #[error("too many reloads at once; try again when one has ended")]
     TooMany,
     /// The gateway ended before the reload did.
-    #[error("The gateway leaves.")]
+    #[error("The gateway is stopping.")]
     Leaving,
     /// No worker was started for it.
     #[error("no reload: {0}")]
     NotBegun(#[from] NotBegun),
     /// Another gateway serves, which may not have read the new version.
-    #[error("generation {generation} is given up: {by}")]
+    #[error("generation {generation} is abandoned: {by}")]
     Overtaken {
         /// The generation of the new version.
         generation: u64,
@@ -28,7 +28,7 @@ pub enum ReloadError {
         by: OvertakenBy,
     },
     /// The new version's workers do not come to serve.
-    #[error("generation {generation} is given up: {why}. {}.{}", stays(*is_in_force), end_of(stderr_tail))]
+    #[error("generation {generation} is abandoned: {why}. {}.{}", stays(*is_in_force), end_of(stderr_tail))]
     GivenUp {
         /// The generation of the new version.
         generation: u64,
@@ -57,17 +57,17 @@ fn end_of(stderr_tail: &str) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum NotBegun {
     /// Another gateway serves.
-    #[error("an upgrade has taken over: process {pid} serves now, ask again and it will reload")]
+    #[error("an upgrade has finished and process {pid} serves now; try again to reload it")]
     Overtaken {
         /// Process that does so.
         pid: u32,
     },
     /// The gateway finishes what it has.
-    #[error("the gateway leaves; start another one once it is gone")]
+    #[error("the gateway is stopping; start another one when it has stopped")]
     Leaving,
     /// First start that is still under way: there is nothing to replace.
     #[error(
-        "the first start is still under way; no worker has been ready yet. Ask again when one is (`sluice status`)"
+        "the first start is still in progress; no worker has been ready yet. Try again when one is (`sluice status`)"
     )]
     NotStarted,
     /// The config is wrong.
@@ -80,10 +80,10 @@ pub enum NotBegun {
     #[error(transparent)]
     App(#[from] AppError),
     /// A share of visitors that the workers beside the present ones cannot serve.
-    #[error("a trial takes more than 0 % and at most 50 % of visitors")]
+    #[error("the share of a trial must be more than 0 % and at most 50 %")]
     Share,
     /// A batch of a pool that leaves no worker of the present version.
-    #[error("--hold compares the first workers with the others, and this pool has one; use --canary")]
+    #[error("--hold compares the first workers with the others, but this pool has one worker; use --canary")]
     Alone,
     /// The certificate came or went.
     #[error("server.tls_cert {}: another protocol on this port needs a restart", certificate(*is_tls))]
@@ -92,7 +92,7 @@ pub enum NotBegun {
         is_tls: bool,
     },
     /// The thread that read the settings did not come back.
-    #[error("the settings could not be read: {0}")]
+    #[error("cannot read the settings: {0}")]
     Unread(#[source] io::Error),
 }
 
@@ -124,7 +124,7 @@ impl fmt::Display for OvertakenBy {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GivenUp {
     /// Another reload came after it.
-    #[error("a later reload was asked for")]
+    #[error("a later reload replaced it")]
     Superseded,
     /// The trial rolled it back.
     #[error("it was rolled back")]
@@ -133,7 +133,7 @@ pub enum GivenUp {
     #[error("it was rolled back: {0}")]
     TurnedBackFor(String),
     /// The gateway finishes what it has.
-    #[error("the gateway leaves")]
+    #[error("the gateway is stopping")]
     Leaving,
     /// The worker must not serve.
     #[error("the warm-up of worker {worker} failed: {}", why.as_ref().map_or("a request failed".to_owned(), WarmUpError::to_string))]

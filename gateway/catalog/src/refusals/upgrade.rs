@@ -8,19 +8,19 @@ use std::process::ExitStatus;
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
     /// The gateway finishes what it has.
-    #[error("the gateway is leaving; start another one once it is gone")]
+    #[error("the gateway is stopping; start another one when it has stopped")]
     Leaving,
     /// Another command has begun one.
-    #[error("an upgrade is under way already; ask again when it is over")]
+    #[error("another upgrade is in progress; try again when it has ended")]
     UnderWay,
     /// An upgrade came about a moment ago.
-    #[error("the gateway before this one still finishes what it has; it takes drain.timeout_ms at most")]
+    #[error("the previous gateway still finishes its requests; that takes drain.timeout_ms at most")]
     PredecessorLeaves,
     /// The gateway ended while the new one came up.
-    #[error("the gateway leaves, and the upgrade with it")]
+    #[error("the gateway is stopping, and the upgrade is cancelled")]
     LeftMeanwhile,
     /// The new gateway did not come to serve.
-    #[error("the upgrade has failed, and this gateway goes on: {0}")]
+    #[error("the upgrade failed, and this gateway continues: {0}")]
     Failed(#[from] SuccessorError),
 }
 
@@ -36,16 +36,16 @@ pub enum SuccessorError {
         source: io::Error,
     },
     /// Workers that took too long.
-    #[error("the workers of the new gateway were not ready within {0} ms; --timeout-ms gives them more")]
+    #[error("the workers of the new gateway were not ready within {0} ms; raise --timeout-ms")]
     NotReady(u128),
     /// Reason that the new gateway gave.
     #[error("{0}")]
     Said(String),
     /// Word that does not belong here.
-    #[error("the new gateway said something else than expected: {0}")]
+    #[error("the new gateway sent an unexpected message: {0}")]
     OtherWord(String),
     /// The two could not talk.
-    #[error("the new gateway could not be understood: {0}; is it of another version?")]
+    #[error("the answer of the new gateway is not valid: {0}; is it another version?")]
     NotUnderstood(#[source] io::Error),
     /// Exit of the new gateway's process.
     #[error(

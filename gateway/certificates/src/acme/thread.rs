@@ -87,7 +87,7 @@ impl Asker {
     }
 
     /// Sets the certificates to ask for from now on; `None` for nothing. Waits that are there for failures end, as somebody may have
-    /// mended their cause.
+    /// fixed their cause.
     pub fn ask(&self, settings: Option<Settings>) {
         self.settings.send_replace(settings.map(Arc::new));
     }

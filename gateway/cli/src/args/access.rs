@@ -11,9 +11,9 @@ pub struct AccessArgs {
     /// Action
     #[arg(value_name = "hash")]
     pub action: AccessAction,
-    /// Name of the user, to print a line of a file of users
+    /// Name of the user, to print a line for access.basic_auth_file
     pub name: Option<String>,
-    /// Cost of the hash; one more doubles the time that a login takes
+    /// Cost of the hash; each step doubles the time of a login
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(10..=14))]
     pub cost: u32,
 }
@@ -21,6 +21,6 @@ pub struct AccessArgs {
 /// Actions on passwords.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum AccessAction {
-    /// Make the hash of a password that standard input has
+    /// Hash the password on standard input
     Hash,
 }

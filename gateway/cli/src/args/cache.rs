@@ -19,11 +19,11 @@ pub struct CacheArgs {
 /// Actions on the cache.
 #[derive(Debug, Subcommand)]
 pub enum CacheCommand {
-    /// Show how much is kept, and how many requests it has answered
+    /// Show the size of the cache and the number of requests it answered
     Status(CacheStatusArgs),
-    /// Show what is kept of one page
+    /// Show the cached variants of one page
     Show(CacheShowArgs),
-    /// Drop pages, or let them count as stale
+    /// Delete pages, or mark them as stale
     Purge(CachePurgeArgs),
 }
 
@@ -51,19 +51,19 @@ pub struct CacheShowArgs {
 #[derive(Args, Debug)]
 #[group(id = "pages", required = true, multiple = false, args = ["url", "prefix", "tag", "all"])]
 pub struct CachePurgeArgs {
-    /// The page of this URL, in all variants
+    /// Purge the page of this URL, in all variants
     #[arg(long, value_name = "URL", value_parser = url)]
     pub url: Option<String>,
-    /// All pages whose URL begins so
+    /// Purge all pages whose URL begins with this text
     #[arg(long, value_name = "URL", value_parser = url)]
     pub prefix: Option<String>,
-    /// All pages that the app has given this tag (Cache-Tag, Surrogate-Key)
+    /// Purge all pages with this tag of the app (Cache-Tag, Surrogate-Key)
     #[arg(long)]
     pub tag: Option<String>,
-    /// Everything
+    /// Purge all pages
     #[arg(long)]
     pub all: bool,
-    /// Keep them as stale ones, used while new ones are rendered or where none can be
+    /// Mark pages as stale instead: they are sent while new ones are rendered, or if rendering fails
     #[arg(long)]
     pub soft: bool,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub struct CachePurgeArgs {
 
 /// Error for a text that is no URL.
 #[derive(Debug, thiserror::Error)]
-#[error("a URL with scheme and host is meant, as in https://shop.example/products/1, or a path, as in /products/1")]
+#[error("expected a URL with scheme and host, such as https://shop.example/products/1, or a path, such as /products/1")]
 pub struct UrlError;
 
 fn url(text: &str) -> Result<String, UrlError> {

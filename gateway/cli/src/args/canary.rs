@@ -11,13 +11,13 @@ use super::milliseconds::Milliseconds;
 #[command(after_help = include_str!("examples/reload.txt"))]
 #[command(group(ArgGroup::new("trial").args(["canary", "hold"])))]
 pub struct ReloadArgs {
-    /// Try the new version with this share of visitors first, in workers beside the present ones, and compare both
+    /// Send this share of visitors to the new version first, in additional workers, and compare both versions
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub canary: Option<u32>,
-    /// Stop after so many batches of workers, at the latest before the last worker, and compare both versions
+    /// Pause after this number of batches of workers, at the latest before the last worker, and compare both versions
     #[arg(long, value_name = "BATCHES", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub hold: Option<u32>,
-    /// Time for which both versions are compared before the new one may be promoted; a worse one is rolled back at once
+    /// Time of the comparison before the new version may be promoted; a worse version is rolled back at once
     #[arg(
         long = "for",
         value_name = "TIME",
@@ -26,13 +26,13 @@ pub struct ReloadArgs {
         value_parser = Milliseconds(1_000..=86_400_000)
     )]
     pub lasts_ms: u64,
-    /// Requests that the new version must have served before it is promoted
+    /// Minimum number of requests that the new version serves before it is promoted
     #[arg(long, value_name = "N", default_value_t = 200, requires = "trial")]
     pub min_requests: u64,
-    /// Promoter of a version that is not worse when the time is over: auto, or ask for a person (sluice canary promote)
+    /// Promotion of a version that is not worse after this time: auto, or ask, which waits for sluice canary promote
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto, requires = "trial")]
     pub promote: Promote,
-    /// Render this share of pages again with both versions, in slack, and show where their HTML differs; nothing is rolled back for it
+    /// Render this share of pages with both versions in idle time and show differences of the HTML, which cause no rollback
     #[arg(long, value_name = "SHARE", requires = "canary", conflicts_with = "hold", value_parser = html_share)]
     pub html: Option<u32>,
     #[command(flatten)]
@@ -67,22 +67,22 @@ pub struct CanaryArgs {
 /// Decision about the version on trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CanaryAction {
-    /// Show how it compares with the present version
+    /// Show the comparison with the present version
     Status,
-    /// Let it take the other places over, whatever the comparison says
+    /// Replace the other workers as well, whatever the comparison says
     Promote,
-    /// Keep the trial until a person ends it; it is neither promoted nor rolled back by itself
+    /// Keep the trial until you end it, without automatic promotion or rollback
     Hold,
-    /// Roll it back: its workers finish the requests that they hold and stop
+    /// Roll it back: its workers finish their requests and exit
     Back,
 }
 
 fn share(text: &str) -> Result<u32, &'static str> {
-    millionths(text, 0.5).ok_or("a share of visitors from 0.01% to 50% is meant, as in 5%")
+    millionths(text, 0.5).ok_or("expected a share of visitors from 0.01% to 50%, such as 5%")
 }
 
 fn html_share(text: &str) -> Result<u32, &'static str> {
-    millionths(text, 1.0).ok_or("a share of pages up to 100% is meant, as in 1%")
+    millionths(text, 1.0).ok_or("expected a share of pages up to 100%, such as 1%")
 }
 
 fn millionths(text: &str, most: f64) -> Option<u32> {

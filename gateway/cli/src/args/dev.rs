@@ -16,19 +16,19 @@ pub struct DevArgs {
     /// package.json, else a framework's server or a script such as server.js]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
-    /// Port to listen on; 0 takes any free one [config: server.port]
+    /// Port to listen on; 0 selects a free one [config: server.port]
     #[arg(long, short)]
     pub port: Option<String>,
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     pub host: String,
-    /// Port of the app's main server, where that is not PORT [config: app.port]
+    /// Port of the app's main server, if it is not PORT [config: app.port]
     #[arg(long, value_name = "PORT")]
     pub app_port: Option<String>,
-    /// Open Node's inspector, on port 9229 unless an address or a port is given after =
+    /// Open Node's inspector on 127.0.0.1:9229, or on the given address
     #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:9229", conflicts_with = "app")]
     pub inspect: Option<String>,
-    /// Further file or directory whose change starts the app again; may be given several times
+    /// Additional file or directory whose changes restart the app; may be repeated
     #[arg(long, value_name = "PATH")]
     pub watch: Vec<PathBuf>,
     /// Configuration file [default: sluice.toml, if it exists]

@@ -16,7 +16,7 @@ pub struct DialArgs {
     /// Share of visitors, from 0% to 100%
     #[arg(value_name = "SHARE")]
     pub share: Option<String>,
-    /// Take all shares from this file's [render.server]
+    /// Read all shares from [render.server] of this file
     #[arg(long, short, value_name = "FILE")]
     pub config: Option<PathBuf>,
     #[command(flatten)]

@@ -17,43 +17,43 @@ use super::{RunDirArg, seconds};
 pub struct HotspotsArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Profiles of Node.js or Chrome (.cpuprofile), or traces of Chrome, also with gzip; several count together
+    /// CPU profiles of Node.js or Chrome (.cpuprofile), or traces of Chrome, also gzipped; several are added up
     #[arg(value_name = "FILE", required_unless_present_any = ["live", "compare"], conflicts_with_all = ["live", "compare"])]
     pub files: Vec<PathBuf>,
-    /// Take the profile from a worker now
+    /// Profile a worker now
     #[arg(long, conflicts_with = "compare")]
     pub live: bool,
-    /// Worker to look at [default: the one that has answered most requests]
+    /// Id of the worker [default: the one with most answered requests]
     #[arg(long, value_name = "ID", requires = "live", conflicts_with_all = ["files", "compare"])]
     pub worker: Option<u64>,
-    /// Look at every worker that serves
+    /// Use every serving worker
     #[arg(long, requires = "live", conflicts_with_all = ["worker", "files", "compare"])]
     pub all: bool,
     /// Duration of the profile in seconds, from 0.05 to 60
     #[arg(id = "seconds", long = "seconds", short, value_name = "N", requires = "live", conflicts_with_all = ["files", "compare"], default_value = "10", value_parser = seconds)]
     pub seconds_ms: u64,
-    /// Show what has changed from one profile to another, the largest effect first
+    /// Show differences between two profiles, the largest first
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     pub compare: Vec<PathBuf>,
-    /// Runs above that are long
+    /// Minimum duration of a long run
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = milliseconds)]
     pub threshold: f64,
-    /// Whether code of packages and of Node.js counts for the line of the app that called it, or has lines of its own
+    /// Code of packages and Node.js: folded into the calling line of the app, or shown with its own lines
     #[arg(long, value_name = "HOW", default_value = "folded")]
     pub deps: Deps,
-    /// Only lines of files with this text in their paths, or of this package; fails if there are none
+    /// Show only lines of this package or of files with this text in their paths; fails if there are none
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// Figure whose largest values come first
+    /// Figure to sort by, largest first
     #[arg(long, value_name = "FIGURE", default_value = "worst", value_parser = figures(), conflicts_with = "compare")]
     pub sort: Figure,
     /// Number of lines to show [default: 25, with --json all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Fail with exit code 1 if a line of code takes more; may be given several times
+    /// Fail with exit code 1 if a line of code exceeds this limit; may be repeated
     #[arg(long, value_name = "FIGURE=LIMIT")]
     pub budget: Vec<Budget>,
-    /// Show places in the code that ran
+    /// Show positions in the executed code instead of the sources
     #[arg(long)]
     pub no_source_maps: bool,
     /// Print everything as one JSON object

@@ -20,43 +20,43 @@ use super::RunDirArg;
 pub struct LogsArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Number of the latest lines; the gateway keeps 2000 of requests, and as many of each other kind
+    /// Number of lines; the gateway stores the latest 2000 of each kind
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=8_000))]
     pub lines: u32,
-    /// Continue with new lines until Ctrl-C
+    /// Follow new lines until Ctrl-C
     #[arg(long, short)]
     pub follow: bool,
-    /// Only lines of the worker with this id
+    /// Show only lines of the worker with this id
     #[arg(long, value_name = "ID")]
     pub worker: Option<u64>,
-    /// Only lines of this kind
+    /// Show only lines of this kind
     #[arg(long, value_parser = PossibleValuesParser::new(LineKind::ALL.map(LineKind::as_str)))]
     pub kind: Option<String>,
-    /// Only requests with one of these statuses: 500, 5xx, 4xx,503 or 0 for none
+    /// Show only requests with one of these statuses: 500, 5xx, 4xx,503; 0 is no status
     #[arg(long, value_name = "STATUS,…", value_delimiter = ',', value_parser = Statuses::from_str)]
     pub status: Vec<Statuses>,
-    /// Only requests whose class contains this text
+    /// Show only requests whose class contains this text
     #[arg(long, value_name = "TEXT")]
     pub class: Option<String>,
-    /// Only requests that took this long or longer, from first byte to end
+    /// Show only requests with at least this total time, from first byte to end
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub slow: Option<u64>,
-    /// Only lines since this long ago or this time: `10m`, `2h`, 2026-11-24T10:00:00Z
+    /// Show only lines since this time or for this long: `10m`, `2h`, 2026-11-24T10:00:00Z
     #[arg(long, value_name = "TIME", value_parser = Moment::from_str)]
     pub since: Option<Moment>,
-    /// Only lines that match this regular expression, as JSON or as shown
+    /// Show only lines that match this regular expression, as JSON or as printed
     #[arg(long, value_name = "REGEX")]
     pub grep: Option<String>,
-    /// The text after --grep is plain text
+    /// Treat the text of --grep as plain text
     #[arg(long, short = 'F', requires = "grep")]
     pub fixed_strings: bool,
-    /// Only lines of this level or a higher one
+    /// Show only lines of this level or higher
     #[arg(long, value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
-    /// Print lines as JSON, also on a terminal
+    /// Print JSON, also on a terminal
     #[arg(long, conflicts_with = "text")]
     pub json: bool,
-    /// Print lines for people, also into a pipe or file
+    /// Print readable text, also into a pipe or file
     #[arg(long)]
     pub text: bool,
 }
@@ -75,7 +75,7 @@ pub enum Statuses {
 
 /// The text is no status. Says what may be written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a status like 500, a class of statuses like 5xx, or 0 is meant")]
+#[error("expected a status such as 500, a class of statuses such as 5xx, or 0")]
 pub struct NotAStatus;
 
 impl FromStr for Statuses {
@@ -112,7 +112,7 @@ pub enum Moment {
 
 /// The text is no time. Says what may be written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("how long ago is meant, like 90s, 10m, 2h or 1d, or a time like 2026-11-24T10:00:00Z")]
+#[error("expected an age such as 90s, 10m, 2h or 1d, or a time such as 2026-11-24T10:00:00Z")]
 pub struct NotAMoment;
 
 impl FromStr for Moment {
@@ -129,7 +129,7 @@ impl FromStr for Moment {
 
 /// The text is no duration. Says what may be written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a time with its unit is meant, like 500ms or 2s")]
+#[error("expected a time with its unit, such as 500ms or 2s")]
 pub struct NotADuration;
 
 fn duration(text: &str) -> Result<u64, NotADuration> {

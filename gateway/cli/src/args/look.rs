@@ -19,7 +19,7 @@ pub struct StatusArgs {
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Judge how things are, for a monitor: one line, and exit code 0, 1, 2 or 3
+    /// Print one line for a monitor, and exit with code 0, 1, 2 or 3
     #[arg(long, conflicts_with = "json")]
     pub check: bool,
     #[command(flatten)]
@@ -30,25 +30,25 @@ pub struct StatusArgs {
 #[derive(Args, Clone, Copy, Debug, PartialEq)]
 #[command(next_help_heading = "Thresholds of --check")]
 pub struct Thresholds {
-    /// Warn below this share of the wanted workers that are ready
+    /// Warning below this share of ready workers
     #[arg(long, value_name = "PERCENT", default_value_t = 100, requires = "check", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub ready_warning: u8,
-    /// Critical below this share of the wanted workers that are ready; none ready is always critical
+    /// Critical below this share of ready workers; no ready worker is always critical
     #[arg(long, value_name = "PERCENT", default_value_t = 50, requires = "check", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub ready_critical: u8,
-    /// Warn above this queue wait: the 95th percentile of the last minute, or the oldest wait now
+    /// Warning above this queue wait in milliseconds: 95th percentile of the last minute, or the oldest wait now
     #[arg(long, value_name = "MS", default_value = "1000", requires = "check", value_parser = Milliseconds(0..=WAIT_MS_MAX).try_map(u32::try_from))]
     pub wait_warning_ms: u32,
-    /// Critical above this queue wait
+    /// Critical above this queue wait, in milliseconds
     #[arg(long, value_name = "MS", default_value = "5000", requires = "check", value_parser = Milliseconds(0..=WAIT_MS_MAX).try_map(u32::try_from))]
     pub wait_critical_ms: u32,
-    /// Warn above this share of the last minute's requests that failed: 5xx of the app, refused for lack of room, timed out, cut, died
+    /// Warning above this share of failed requests in the last minute: 5xx of the app, rejected by a full queue, timed out, cut off, crashed
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, requires = "check")]
     pub errors_warning: f64,
     /// Critical above this share of failed requests
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, requires = "check")]
     pub errors_critical: f64,
-    /// Least number of requests in the last minute for which the share of failed ones is judged
+    /// Minimum number of requests in the last minute for a verdict on failed requests
     #[arg(long, value_name = "N", default_value_t = 20, requires = "check")]
     pub errors_requests_min: u32,
     /// Severity of an alarm of the gateway
@@ -73,16 +73,16 @@ pub enum AlarmsAre {
 pub struct TopArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// View to begin with
+    /// First view
     #[arg(long, value_enum, default_value_t = View::Workers)]
     pub view: View,
-    /// Time between two looks
+    /// Refresh interval in milliseconds
     #[arg(long, value_name = "MS", default_value = "1000", value_parser = Milliseconds(50..=60_000))]
     pub interval_ms: u64,
-    /// Print one frame as text, and leave
+    /// Print one frame as text and exit
     #[arg(long)]
     pub once: bool,
-    /// No colours; bold and reversed text stay. NO_COLOR in the environment does the same
+    /// Disable colours, but not bold and reversed text, as NO_COLOR in the environment does
     #[arg(long)]
     pub no_color: bool,
 }

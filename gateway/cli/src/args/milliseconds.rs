@@ -24,8 +24,8 @@ impl TypedValueParser for Milliseconds {
                 (0, u64::MAX) => String::new(),
                 (min, max) => format!(", from {} to {}", written_ms(min), written_ms(max)),
             };
-            let wanted = "a whole number of milliseconds, or one with its unit, like 500ms or 3s";
-            let text = format!("invalid value '{text}' for '{flag}': {wanted}{bounds}, is meant\n");
+            let wanted = "expected a whole number of milliseconds, or a number with its unit, such as 500ms or 3s";
+            let text = format!("invalid value '{text}' for '{flag}': {wanted}{bounds}\n");
             Error::raw(ErrorKind::ValueValidation, text).with_cmd(command)
         })
     }

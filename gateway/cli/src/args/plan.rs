@@ -17,28 +17,28 @@ const FLEET_MAX: usize = 64;
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("examples/plan.txt"))]
 pub struct PlanArgs {
-    /// Access logs of Sluice, nginx, Apache or HAProxy, also compressed with gzip; - is standard input
+    /// Access logs of Sluice, nginx, Apache or HAProxy, also gzipped; - is standard input
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<PathBuf>,
-    /// Format of the logs: sluice, nginx, apache, haproxy, a log_format of nginx or a LogFormat of Apache [default: found out]
+    /// Format of the logs: sluice, nginx, apache, haproxy, a log_format of nginx or a LogFormat of Apache [default: detected]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Latency wanted of all requests, such as `p95=200ms`: says how many workers meet it
+    /// Latency target of all requests, such as `p95=200ms`: the number of workers that meet it
     #[arg(long, value_name = "pN=TIME", value_parser = target)]
     pub target: Option<Target>,
-    /// Numbers of workers to try; with --target also fewer [default: 1 to twice those that the CPU time keeps busy]
+    /// Range of worker counts; with --target also fewer [default: 1 to twice the workers that the CPU time keeps busy]
     #[arg(long, short, value_name = "N..M", value_parser = range)]
     pub workers: Option<(usize, usize)>,
-    /// Multiples of the log's traffic to try, from 0.1 to 10
+    /// Multiples of the log's traffic, from 0.1 to 10
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "1,1.5,2", value_parser = traffic)]
     pub traffic: Vec<u64>,
-    /// Fleets to try at the log's traffic, as instances x workers of each: 1x8,2x4,8x1
+    /// Fleets at the log's traffic, as instances x workers of each: 1x8,2x4,8x1
     #[arg(long, value_name = "IxW,...", value_delimiter = ',', value_parser = fleet)]
     pub fleet: Vec<(usize, usize)>,
-    /// Consecutive requests to replay, the busiest of the log
+    /// Number of consecutive requests to replay, from the busiest part of the log
     #[arg(long, value_name = "N", default_value_t = REQUESTS, value_parser = requests)]
     pub requests: usize,
-    /// Seed of chance: the same log and seed give the same plan
+    /// Random seed: the same log and seed give the same plan
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write a page with plots to this file
@@ -50,7 +50,7 @@ pub struct PlanArgs {
 }
 
 fn target(text: &str) -> Result<Target, &'static str> {
-    const MEANT: &str = "p50, p95 or p99 with a time is meant, as in p95=200ms";
+    const MEANT: &str = "expected p50, p95 or p99 with a time, such as p95=200ms";
     let (name, time) = text.split_once('=').ok_or(MEANT)?;
     let percentile = name.strip_prefix('p').and_then(|digits| digits.parse().ok()).ok_or(MEANT)?;
     let ms = parse_ms(time).ok().and_then(|ms| u32::try_from(ms).ok()).filter(|ms| *ms > 0).ok_or(MEANT)?;
@@ -64,27 +64,27 @@ fn count(text: &str, most: usize) -> Option<usize> {
 fn range(text: &str) -> Result<(usize, usize), &'static str> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let range = count(from, WORKERS_MAX).zip(count(to, WORKERS_MAX)).filter(|(from, to)| from <= to);
-    range.ok_or("a number from 1 to 256, or two with .. between, is meant, as in 1..8")
+    range.ok_or("expected a number from 1 to 256, or a range such as 1..8")
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
 fn traffic(text: &str) -> Result<u64, &'static str> {
     let factor = text.parse().ok().filter(|factor: &f64| (0.1..=10.0).contains(factor));
-    factor.map(|factor| (factor * 1_000.0).round() as u64).ok_or("a number from 0.1 to 10 is meant")
+    factor.map(|factor| (factor * 1_000.0).round() as u64).ok_or("expected a number from 0.1 to 10")
 }
 
 fn fleet(text: &str) -> Result<(usize, usize), &'static str> {
     let fleet = text
         .split_once('x')
         .and_then(|(instances, workers)| count(instances, FLEET_MAX).zip(count(workers, FLEET_MAX)));
-    fleet.ok_or("instances x workers is meant, each from 1 to 64, as in 4x2")
+    fleet.ok_or("expected instances x workers, each from 1 to 64, such as 4x2")
 }
 
 fn requests(text: &str) -> Result<usize, &'static str> {
     if text == "all" {
         return Ok(usize::MAX);
     }
-    text.parse().ok().filter(|requests| *requests > 0).ok_or("a number from 1, or all, is meant")
+    text.parse().ok().filter(|requests| *requests > 0).ok_or("expected a number from 1, or all")
 }
 
 #[cfg(test)]

@@ -14,10 +14,10 @@ use super::{RunDirArg, seconds};
 pub struct ProfileArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Worker to look at [default: the one that has answered most requests]
+    /// Id of the worker [default: the one with most answered requests]
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub worker: Option<u64>,
-    /// Look at every worker that serves, and put them into one
+    /// Profile every serving worker and merge the profiles
     #[arg(long)]
     pub all: bool,
     /// Duration of the profile in seconds, from 0.05 to 60
@@ -26,14 +26,14 @@ pub struct ProfileArgs {
     /// The same in milliseconds
     #[arg(long, hide = true, value_name = "MS", value_parser = Milliseconds(50..=60_000))]
     pub duration_ms: Option<u64>,
-    /// Only what ran for requests of this class, or of classes with this path
+    /// Show only code that ran for requests of this class, or of classes with this path
     #[arg(long, value_name = "CLASS")]
     pub route: Option<String>,
-    /// List profiles of requests that took more CPU time than 99 of 100 of their class, or show the one with this id
+    /// List profiles of requests above the 99th percentile of CPU time of their class, or show the profile with this id
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
     #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
     pub tail: Option<Option<u64>>,
-    /// Name of the files, without .cpuprofile and .html, or a directory for them [default: one in profiles/ of the state directory]
+    /// Directory or name of the files, without .cpuprofile and .html [default: a name in profiles/ of the state directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Open the flame graph in the browser (open, xdg-open)
@@ -58,25 +58,25 @@ impl ProfileArgs {
 pub struct HeapArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Worker to look at [default: the one that has answered most requests]
+    /// Id of the worker [default: the one with most answered requests]
     #[arg(long, value_name = "ID")]
     pub worker: Option<u64>,
-    /// Everything on the heap, as a .heapsnapshot
+    /// Write the whole heap as a .heapsnapshot
     #[arg(long, group = "what")]
     pub snapshot: bool,
-    /// A sample of what the app allocates and keeps meanwhile; what is done unless said
+    /// Sample allocations that stay on the heap (default)
     #[arg(long, group = "what")]
     pub sampling: bool,
-    /// A sample of all that the app allocates meanwhile
+    /// Sample all allocations, also those that are collected
     #[arg(long, group = "what")]
     pub allocations: bool,
     /// Duration of the profile in seconds, from 0.05 to 60; not for a snapshot
     #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds, conflicts_with = "snapshot")]
     seconds_ms: u64,
-    /// Take a snapshot without asking first
+    /// Take a snapshot without confirmation
     #[arg(long, short)]
     pub yes: bool,
-    /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the state directory]
+    /// Directory or name of the files, without extensions [default: a name in profiles/ of the state directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

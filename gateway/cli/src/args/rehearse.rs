@@ -19,13 +19,13 @@ pub struct RehearseArgs {
     /// Script that calls listen() [default: the app that `sluice start` would find]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
-    /// Access log whose paths are asked for, by their shares; may be given several times, - is standard input
+    /// Access log with the paths to request, by their shares; may be repeated; - is standard input
     #[arg(long, value_name = "FILE")]
     pub log: Vec<PathBuf>,
-    /// Format of the logs, as for `sluice plan` [default: found out]
+    /// Format of the logs, as for `sluice plan` [default: detected]
     #[arg(long, value_name = "FORMAT", requires = "log")]
     pub format: Option<Format>,
-    /// Paths to ask for, each with its weight after = [default: /]
+    /// Paths to request, each with an optional weight after = [default: /]
     #[arg(long, value_name = "PATH[=N],...", value_delimiter = ',', conflicts_with = "log")]
     pub paths: Vec<Weighted>,
     /// Number of workers [config: workers.count]
@@ -34,13 +34,13 @@ pub struct RehearseArgs {
     /// Loads: low (30 % of the capacity), high (75 %), queueing (110 %), or a number of clients
     #[arg(long, value_name = "LOAD,...", value_delimiter = ',', default_value = "low,high,queueing")]
     pub loads: Vec<Load>,
-    /// Faults to try with each load
+    /// Faults to test with each load
     #[arg(long, value_name = "FAULT,...", value_delimiter = ',', default_value = "none,reload,kills,loop", value_parser = faults())]
     pub faults: Vec<Fault>,
-    /// Seconds of each load with each fault, from 1 to 600; a reload or a stuck worker may make it longer
+    /// Duration of each load with each fault in seconds, from 1 to 600; a reload or a stuck worker may take longer
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
     pub seconds: f64,
-    /// Seed of chance: arrivals, paths, workers that are killed
+    /// Random seed of arrivals, paths and killed workers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write a page with the report to this file
@@ -67,7 +67,7 @@ fn faults() -> impl clap::builder::TypedValueParser<Value = Fault> {
 
 fn seconds(text: &str) -> Result<f64, &'static str> {
     let seconds = text.parse().ok().filter(|seconds: &f64| (1.0..=SECONDS_MAX).contains(seconds));
-    seconds.ok_or("a number from 1 to 600 is meant")
+    seconds.ok_or("expected a number from 1 to 600")
 }
 
 #[cfg(test)]

@@ -15,13 +15,13 @@ use super::RunDirArg;
 pub struct ReportArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Time when after begins: `reload` for the latest version of the app, `generation:N` for version N, or a time like `45s`, `30m`, `2h`
+    /// Start of the second period: `reload` for the latest version of the app, `generation:N` for version N, or an age such as `45s`, `30m`, `2h`
     #[arg(long, value_name = "WHEN", default_value = "reload", value_parser = since)]
     pub since: Since,
-    /// Compare with the report that this file holds, as --json has printed it
+    /// Compare with the report in this file, as printed by --json
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
-    /// Limit on additional CPU time of requests, in percent; end with exit code 1 unless they are surely within it
+    /// Limit on additional CPU time of requests, in percent; exit with code 1 unless they are surely within it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub budget: Option<f64>,
     /// Print everything as one JSON object
@@ -42,13 +42,13 @@ pub enum Since {
 
 /// Error for a text that is no time to begin at.
 #[derive(Debug, thiserror::Error)]
-#[error("`reload`, `generation:N`, or a whole number with s, m, h or d is meant, as in 30m")]
+#[error("expected `reload`, `generation:N`, or a whole number with s, m, h or d, such as 30m")]
 pub struct SinceError;
 
 fn percent(text: &str) -> Result<f64, &'static str> {
     let percent =
         text.trim_end_matches('%').parse().ok().filter(|percent: &f64| percent.is_finite() && *percent >= 0.0);
-    percent.ok_or("a percentage is meant, as in 10 or 2.5")
+    percent.ok_or("expected a percentage, such as 10 or 2.5")
 }
 
 fn since(text: &str) -> Result<Since, SinceError> {

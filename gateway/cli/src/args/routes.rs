@@ -12,13 +12,13 @@ use super::RunDirArg;
 pub struct RoutesArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Worker to look at [default: the one that has answered most requests]
+    /// Id of the worker [default: the one with most answered requests]
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub worker: Option<u64>,
-    /// Look at every worker that serves
+    /// Use every serving worker
     #[arg(long)]
     pub all: bool,
-    /// Entries of each list that are shown
+    /// Maximum number of entries in each list
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: usize,
     /// Print everything as one JSON object

@@ -17,7 +17,7 @@ use crate::output;
 
 /// Nothing can be purged or shown.
 #[derive(Debug, thiserror::Error)]
-#[error("the gateway keeps no pages: set cache.enabled = true, and start it again")]
+#[error("the page cache is disabled: set cache.enabled = true and restart the gateway")]
 struct CacheDisabled;
 
 /// Output of `show --json`.

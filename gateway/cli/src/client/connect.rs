@@ -34,7 +34,7 @@ const LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     #[error(
-        "no gateway runs in {}. Start one with `sluice start`, or say which is meant with --run-dir.", .0.display()
+        "no gateway runs in {}. Start one with `sluice start`, or select one with --run-dir.", .0.display()
     )]
     NotRunning(PathBuf),
     #[error(
@@ -42,17 +42,17 @@ pub enum ClientError {
         run_dir.display()
     )]
     NoRights { run_dir: PathBuf, owner: String },
-    #[error("there has been no worker {worker}; those of now: {known}")]
+    #[error("worker {worker} never existed; current workers: {known}")]
     NoWorker { worker: u64, known: String },
     #[error("{0}")]
     RunDir(#[from] RunDirError),
     #[error("the gateway in {} refused: {text}", run_dir.display())]
     Refused { run_dir: PathBuf, text: String },
-    #[error("the gateway in {} gave no answer within {} s. Look at its log.", .0.display(), ANSWER_MAX.as_secs())]
+    #[error("the gateway in {} did not answer within {} s. Check its log.", .0.display(), ANSWER_MAX.as_secs())]
     Silent(PathBuf),
     #[error("the gateway in {} closed the connection before it answered.", .0.display())]
     Gone(PathBuf),
-    #[error("the gateway in {} answered with something else than expected; is it of another version? {error}", run_dir.display())]
+    #[error("the gateway in {} sent an unexpected answer; is it another version? {error}", run_dir.display())]
     Answer { run_dir: PathBuf, error: serde_json::Error },
     #[error("{}: {error}", run_dir.display())]
     Io { run_dir: PathBuf, error: io::Error },

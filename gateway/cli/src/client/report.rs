@@ -26,24 +26,22 @@ const NAME_CHARS_MAX: usize = 60;
 /// Reason why requests are not surely within their budget.
 #[derive(Debug, thiserror::Error)]
 enum OverBudget {
-    #[error("too few requests on one side to tell")]
+    #[error("too few requests in one period for a verdict")]
     Unknown,
     #[error(
-        "like for like, requests take {change} more CPU time, {sure:.2} % sure to be above the {budget} % that are allowed"
+        "like for like, requests take {change} more CPU time, with {sure:.2} % certainty above the budget of {budget} %"
     )]
     Sure { change: String, sure: f64, budget: f64 },
     #[error(
-        "like for like, requests take {change} more CPU time. More requests would tell whether that is above the {budget} % \
-         that are allowed"
+        "like for like, requests take {change} more CPU time. More requests are needed to decide whether that exceeds the budget \
+         of {budget} %"
     )]
     Open { change: String, budget: f64 },
-    #[error(
-        "like for like, requests take {percent:+.1} % more CPU time, and nothing says how sure that is: {NO_PARTS}"
-    )]
+    #[error("like for like, requests take {percent:+.1} % more CPU time, with unknown certainty: {NO_PARTS}")]
     Unsure { percent: f64 },
     #[error(
-        "the classes that both sides have, {REQUESTS_MIN} requests of each, take {percent:.0} % of the CPU time of one side: too little \
-         to tell for all"
+        "classes with at least {REQUESTS_MIN} requests in both periods take {percent:.0} % of the CPU time of one period: too little \
+         for a verdict"
     )]
     Apart { percent: f64 },
 }
@@ -55,7 +53,7 @@ enum SavedError {
     Unread { path: String, error: std::io::Error },
     #[error("{path} is not what `sluice report --json` prints: {error}")]
     Other { path: String, error: serde_json::Error },
-    #[error("{path} has no requests: save a report after there were some")]
+    #[error("{path} has no requests: save a report after some requests")]
     Empty { path: String },
 }
 

@@ -41,7 +41,7 @@ fn scale(
             return Ok(Exit::Failed.because(format_args!("somebody else wants {now} workers now")));
         }
         if snapshot.state == GatewayState::Draining {
-            return Ok(Exit::Failed.because("the gateway leaves"));
+            return Ok(Exit::Failed.because("the gateway is stopping"));
         }
         let text = pool.progress(wanted);
         if text != told {

@@ -25,7 +25,7 @@ mod tests {
         let snapshot = crate::client::status::tests::snapshot();
         let reply = serde_json::json!({ "ok": true, "status": snapshot }).to_string();
         let check = |worker| super::check(&mut FakeGateway::answering(&[&reply]).connect(), worker);
-        assert_eq!(check(Some(99)).unwrap_err().to_string(), "there has been no worker 99; those of now: 7, 8");
+        assert_eq!(check(Some(99)).unwrap_err().to_string(), "worker 99 never existed; current workers: 7, 8");
         assert!(check(Some(0)).is_err());
         for worker in [None, Some(8), Some(3)] {
             assert!(check(worker).is_ok(), "{worker:?}");

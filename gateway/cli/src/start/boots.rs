@@ -34,7 +34,7 @@ impl Teller {
             return;
         }
         self.0 = Some((awaited, now));
-        let text = format!("worker {awaited} boots first; {waiting} more start when it is ready");
+        let text = format!("worker {awaited} boots alone; workers that wait for it: {waiting}");
         journal.emit(Event::Note { level: Level::Info, text: &text });
     }
 }

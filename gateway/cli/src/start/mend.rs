@@ -48,7 +48,7 @@ pub async fn run(gateway: Rc<Gateway>, run_dir: RunDir, lock: Rc<RunLock>, app_d
             }
             Err(error) if noted.is_none_or(|at| at.elapsed() >= NOTE_PERIOD) => {
                 noted = Some(Instant::now());
-                let text = format!("the run directory {place} is damaged and cannot be mended: {error}");
+                let text = format!("the run directory {place} is damaged and cannot be repaired: {error}");
                 gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
             }
             Err(_) => {}

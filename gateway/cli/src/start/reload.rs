@@ -338,7 +338,7 @@ impl Reloader {
         });
         if superseded {
             return self.tell(&format!(
-                "generation {generation} is given up: {reason}; what follows is of generation {}",
+                "generation {generation} is abandoned: {reason}; what follows is of generation {}",
                 self.latest
             ));
         }

@@ -1,4 +1,4 @@
-//! Leaving: why, and in which order. Stop accepting, finish what was accepted, stop the workers; a second request to leave
+//! Stop of the gateway: why, and in which order. Stop accepting, finish accepted requests, stop the workers; a second request to leave
 //! ends it at once.
 
 use std::io::{self, IsTerminal as _};

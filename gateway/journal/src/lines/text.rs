@@ -50,13 +50,13 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("is stuck, silent for ").number(silent_ms).put(" ms: ");
             match place {
                 Ok(place) => words.safe(place.stack, APP_BYTES_MAX),
-                Err(why) => words.put("its place is not known: ").safe(why, FIELD_BYTES_MAX),
+                Err(why) => words.put("its position in the code is unknown: ").safe(why, FIELD_BYTES_MAX),
             };
             text_held(words, request);
             if let Some(profile) = profile {
                 words.put("; profile ").safe(profile, APP_BYTES_MAX);
             }
-            words.put("; it is killed");
+            words.put("; the gateway kills it");
         }
         Event::WorkerOverdue { silent_ms, request, .. } => {
             words.put("is overdue");
@@ -69,10 +69,10 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             words.put("is blocked, silent for ").number(silent_ms).put(" ms: ").safe(waits_in, FIELD_BYTES_MAX);
             text_held(words, request);
-            words.put("; it is killed");
+            words.put("; the gateway kills it");
         }
         Event::WorkerBackoff { delay_ms, .. } => {
-            words.put("is started again in ").number(delay_ms).put(" ms");
+            words.put("restarts in ").number(delay_ms).put(" ms");
         }
         Event::WorkerStartFailed { code, stderr_tail, .. } => {
             let entry = code.entry();
@@ -101,7 +101,7 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("listening on ").safe(url, FIELD_BYTES_MAX);
         }
         Event::Draining { reason } => {
-            words.put("leaving (").safe(reason, FIELD_BYTES_MAX).put("): finishing what was accepted");
+            words.put("stopping (").safe(reason, FIELD_BYTES_MAX).put("): finishing accepted requests");
         }
         Event::Stopped => {
             words.put("stopped");
@@ -111,10 +111,10 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("workers wanted: ").number(u64::from(to)).put(", were ").number(u64::from(from));
         }
         Event::DialChanged { shares } => {
-            words.put("the server renders for these shares of visitors: ").safe(shares, APP_BYTES_MAX);
+            words.put("shares of visitors who get server rendering: ").safe(shares, APP_BYTES_MAX);
         }
         Event::OverlapSeen { count, .. } => {
-            words.put("held more requests at once than it may, times: ").number(count);
+            words.put("held more requests at once than allowed, times: ").number(count);
         }
         Event::LongRun { .. } => text_long_run(words, event),
         Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(words, event),
@@ -126,7 +126,7 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
 
 fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
     words.put("a fault in the gateway has ended its task `").put(task).put("`, at ").safe(place, FIELD_BYTES_MAX);
-    words.put(": the gateway leaves");
+    words.put(": the gateway exits");
 }
 
 fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
@@ -184,7 +184,7 @@ fn text_reload(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("generation ").number(generation).put(" has taken over after ").number(after_ms).put(" ms");
         }
         Event::ReloadAbandoned { generation, reason, stderr_tail, .. } => {
-            words.put("generation ").number(generation).put(" is given up: ").safe(reason, APP_BYTES_MAX);
+            words.put("generation ").number(generation).put(" is abandoned: ").safe(reason, APP_BYTES_MAX);
             let tail = end(stderr_tail).trim_end_matches('\n');
             if !tail.is_empty() {
                 words.put("\nThe end of its stderr:\n");

@@ -1,4 +1,4 @@
-//! Requests that workers die with: let through, let through alone, held back, or answered without a worker, by the rules of
+//! Requests that crash workers: accepted, accepted alone, held back, or answered without a worker, by the rules of
 //! [`crate::quarantine`]. It also shows them to the operator.
 
 use std::cell::Cell;
@@ -221,7 +221,7 @@ impl QuarantineWard {
         (count > 0).then(|| {
             format!(
                 "{count} {requests} that workers died with {are} answered without a worker, with status 500, {} times so far. \
-                 `sluice quarantine` lists them; mend the app, then `sluice quarantine --release all`",
+                 `sluice quarantine` lists them; fix the app, then `sluice quarantine --release all`",
                 self.refused_total()
             )
         })

@@ -24,7 +24,7 @@ const PROBE_AFTER_MAX: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Refused,
-    /// Nothing distinguishes them from answered requests: one at a time is let through.
+    /// Nothing distinguishes them from answered requests: one at a time is accepted.
     Probed,
 }
 

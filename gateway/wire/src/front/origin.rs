@@ -23,7 +23,7 @@ enum Party {
 pub struct Origin {
     /// Address of the peer.
     pub peer: IpAddr,
-    /// Whether what the peer says about the origin of requests is believed.
+    /// Whether the peer is trusted about the origin of requests.
     pub is_trusted: bool,
     /// The connection came to the port that redirects to HTTPS.
     pub is_redirected: bool,
@@ -62,7 +62,7 @@ impl Origin {
         self.is_trusted = self.is_trusted_by(trust);
     }
 
-    /// Whether what the peer says about the origin of requests is believed with this trust.
+    /// Whether the peer is trusted about the origin of requests, with this trust.
     pub(crate) fn is_trusted_by(&self, trust: &Trust) -> bool {
         match self.party {
             Party::Peer => trust.allows(self.peer),
@@ -71,7 +71,7 @@ impl Origin {
         }
     }
 
-    /// The origin where the peer is a proxy that has not named its client. Nothing that is said there is believed, whatever the config
+    /// The origin where the peer is a proxy that has not named its client. Nothing said there is trusted, whatever the config
     /// thinks of the proxy.
     pub(crate) fn unnamed(self) -> Self {
         Origin { is_trusted: false, party: Party::Unnamed, ..self }

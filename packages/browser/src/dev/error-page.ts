@@ -1,6 +1,6 @@
 /**
  * The answer to a request that failed in development: for browsers a page with Vite's overlay, which comes back by itself once
- * the mistake is mended; for others the stack. It must not know what was asked for.
+ * the mistake is fixed; for others the stack. It must not know what was asked for.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { stripVTControlCharacters } from 'node:util';

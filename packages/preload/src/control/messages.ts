@@ -156,7 +156,7 @@ export type ToGateway =
       readonly requested: ListenAddress;
       /** It is an HTTPS server, to which the gateway talks in clear. */
       readonly tls: boolean;
-      /** How long it was waited for a server on another port, in vain; null where this one was meant. */
+      /** Wait for a server on another port, which did not come at all; null where this one was meant. */
       readonly waited_ms: number | null;
       /** Servers of the app that might have been meant as well. */
       readonly others: readonly ListenAddress[];

@@ -1,6 +1,6 @@
 /**
- * Servers that the gateway cannot talk to, because they do not speak HTTP/1.1. An app that has no others would be waited for in
- * vain, so it is told why. It must not know what servers get.
+ * Servers that the gateway cannot talk to, because they do not speak HTTP/1.1. An app that has no others gets
+ * the reason, because a wait for it would not end. It must not know what servers get.
  */
 import { writeSync } from 'node:fs';
 import type { Server } from 'node:net';

@@ -33,7 +33,7 @@ export interface Adapter {
   readonly name: string;
   /**
    * The HTML has its own markup for the browser, with the props that it was rendered with. No fragment adds props to it: those that it was
-   * asked with may have more than the component's schema let through. Default: false.
+   * asked with may have more than the component's schema allows. Default: false.
    */
   readonly hasOwnMarkup?: boolean;
   /**

@@ -25,7 +25,7 @@ enum Pattern {
 
 /// The text after `--grep` is no regular expression.
 #[derive(Debug, thiserror::Error)]
-#[error("--grep: {0}; with -F the text is taken as it is")]
+#[error("--grep: {0}; -F treats the text as plain text")]
 pub(super) struct PatternError(#[from] regex_lite::Error);
 
 impl Selection {

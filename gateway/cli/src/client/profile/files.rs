@@ -24,7 +24,7 @@ pub enum FileError {
     #[error("{}: {source}", file.display())]
     Json { file: PathBuf, source: serde_json::Error },
     /// The gateway names profiles on stdin.
-    #[error("what stdin names is no list of profiles: {0}")]
+    #[error("standard input is not a list of profiles: {0}")]
     Stdin(serde_json::Error),
     #[error("there is no profile {0} of a slow request; `sluice profile --tail` lists them")]
     NoTail(u64),

@@ -208,7 +208,7 @@ pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
         notices.push((quarantine_text(status.quarantined), true));
     }
     if status.state == GatewayState::Draining {
-        notices.push(("draining: no new connections, what was accepted is being finished".to_owned(), false));
+        notices.push(("draining: no new connections, accepted requests are being finished".to_owned(), false));
     }
     if let Some(reload) = &status.reload
         && (reload.state == ReloadState::Running || reload.age_s < RELOAD_TOLD_S)
