@@ -36,7 +36,7 @@ export interface Memory {
   readonly keys?: Heap;
 }
 
-/** Flags of V8: no JIT, and a `gc()` that keeps compiled functions, whose bytes would be missing by chance. */
+/** Arguments of Node: no JIT, and a `gc()` that leaves compiled functions, whose bytes would be missing by chance. */
 const V8 = ['--jitless', '--expose-gc', '--no-flush-bytecode', '--no-warnings'];
 const player = path.join(import.meta.dirname, '../../screens/player/target/release/sluice-player');
 

@@ -1,11 +1,11 @@
 /** One module: its elements from the innermost to the outermost, each by the passes that apply to it. */
 import type { NodePath, types as t } from '@babel/core';
 import type { Types } from '../static-value.js';
-import type { ScreensOptions } from './babel.js';
 import { BLOCK, type Block, Blocks, CHILDREN } from './blocks.js';
 import { type Component, componentsOf } from './components.js';
 import { comparisonOf } from './comparisons.js';
 import { Literals } from './literals.js';
+import type { ScreensOptions } from './options.js';
 import { Output } from './output.js';
 import { type Place, type Places, placeOf } from './place.js';
 import { type Read, Reader, nameOf } from './read.js';

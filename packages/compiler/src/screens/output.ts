@@ -1,4 +1,4 @@
-/** Parts of a compiled module beside the app's own code: imports of the runtime and constants at its top, and the lines of its report. */
+/** Additions of the compiler to a module: imports of the runtime and constants at its top, and the lines of its report. */
 import type { NodePath, types as t } from '@babel/core';
 import { type Types, literalOf } from '../static-value.js';
 import type { Line, Pass } from './report.js';

@@ -19,9 +19,10 @@ import { GONE, ROOT, enqueue, type Node, type Queue, type Update } from './node.
 import { setHooks, setTransition, transition } from './react.js';
 import { collectLanes } from './render.js';
 import { renderRoot, type Root } from './root.js';
+import { forgetComponent } from './hooks/cursor.js';
 import { OUTSIDE } from './hooks/dispatchers.js';
 import type { BoundaryData } from './suspense.js';
-import { Mark, keep, rollback, work } from './work.js';
+import { Mark, forgetRender, keep, rollback, work } from './work.js';
 
 const NESTED_UPDATES = 50;
 /** Milliseconds between a fallback's appearance and that of what it stood for. */
@@ -275,6 +276,10 @@ export function flushUnmount(root: Root): void {
     // No passive phase does it.
     for (const kid of kids) if (kid !== null && (kid.flags & GONE) !== 0) deletePassive(kid, null);
   } else flushAll();
+  // The last render holds the tree.
+  if (isBusy()) return;
+  forgetRender();
+  forgetComponent();
 }
 
 function isBusy(): boolean {

@@ -170,3 +170,12 @@ export function keep(): void {
   nodes.length = 0;
   queues.length = 0;
 }
+
+/** Drops the last render, which holds the nodes that it met last. */
+export function forgetRender(): void {
+  work.root = null;
+  work.host = null;
+  work.shell = null;
+  work.boundary = null;
+  work.met.length = 0;
+}

@@ -233,3 +233,28 @@ void test('updates of a component that is gone are not kept', () => {
     assert.ok(later !== undefined);
   });
 });
+
+void test('a root that is unmounted holds nothing of its tree', async () => {
+  const refs: WeakRef<object>[] = [];
+  class Held extends React.Component {
+    override render(): React.ReactNode {
+      refs.push(new WeakRef(this));
+      return <Inner />;
+    }
+  }
+  function Inner(): React.ReactNode {
+    const [held] = React.useState(() => ({ some: 'data' }));
+    refs.push(new WeakRef(held));
+    return <Widget text={held.some} />;
+  }
+  const root = createRoot(new Board());
+  root.render(<Held />);
+  root.flush();
+  root.unmount();
+  await turn();
+  gc();
+  assert.deepEqual(
+    refs.map((ref) => ref.deref()),
+    [undefined, undefined],
+  );
+});

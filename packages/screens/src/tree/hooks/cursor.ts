@@ -61,6 +61,14 @@ export const at: Cursor = {
   contextIndex: 0,
 };
 
+/** Drops the component that rendered last, with its hooks. */
+export function forgetComponent(): void {
+  at.node = null as unknown as Node;
+  at.hooks = [];
+  at.before = null;
+  at.contexts = null;
+}
+
 /** Moves to the next hook and returns the index of its slots. */
 export function next(kind: number): number {
   const index = at.index;
