@@ -8,6 +8,7 @@ import { endsRequests, type Handler } from './route-walk.js';
 const LOOKED_MAX = 2000;
 /** Routes that the line names. */
 const NAMED_MAX = 3;
+/** Longest part of a path that the line shows. */
 const TEXT_CHARACTERS_MAX = 200;
 
 /**
