@@ -30,8 +30,14 @@ pub(crate) fn make(socket: &Path) -> io::Result<()> {
     Ok(nix::unistd::mkfifo(&beside(socket), Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
-/// Removes both files.
+/// Path of the socket for messages of other workers, as `packages/preload/src/channel/channel.ts` names it. The preload creates it.
+fn channel_beside(socket: &Path) -> PathBuf {
+    socket.with_extension("channel")
+}
+
+/// Removes the pipe, the counter and the socket for messages.
 pub(crate) fn remove(socket: &Path) {
-    let _ = std::fs::remove_file(beside(socket));
-    let _ = std::fs::remove_file(counter_beside(socket));
+    for path in [beside(socket), counter_beside(socket), channel_beside(socket)] {
+        let _ = std::fs::remove_file(path);
+    }
 }

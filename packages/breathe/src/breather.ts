@@ -16,6 +16,11 @@ export interface BreatheOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface BreatherOptions extends BreatheOptions {
+  /** Turns of the loop before its budget begins, from 0, the default. A loop that ends sooner never reads the clock. */
+  readonly late_turns?: number;
+}
+
 /**
  * Decides for one loop when to yield. For loops of cheap items, below about 50 µs each, for which an `await` an item costs too much:
  *
@@ -29,10 +34,13 @@ export class Breather {
   readonly #pace: Pace;
   readonly #signal: AbortSignal | undefined;
 
-  /** @throws {RangeError} for a budget out of range. */
-  constructor({ budget_ms = BUDGET_MS, signal }: BreatheOptions = {}) {
+  /** @throws {RangeError} for a budget or a number of turns out of range. */
+  constructor({ budget_ms = BUDGET_MS, late_turns = 0, signal }: BreatherOptions = {}) {
     checkBudget(budget_ms);
-    this.#pace = new Pace(budget_ms, now_ms);
+    if (!Number.isSafeInteger(late_turns) || late_turns < 0) {
+      throw new RangeError(`late_turns is ${late_turns}; it has to be a whole number from 0`);
+    }
+    this.#pace = new Pace(budget_ms, now_ms, late_turns);
     this.#signal = signal;
     signal?.throwIfAborted();
   }

@@ -6,6 +6,7 @@ export type OffloadCode =
   | 'SLU_OFFLOAD_LEFT'
   | 'SLU_OFFLOAD_TASK'
   | 'SLU_OFFLOAD_THREAD'
+  | 'SLU_OFFLOAD_MEMORY'
   | 'SLU_OFFLOAD_COPY'
   | 'SLU_OFFLOAD_POOL';
 
@@ -19,19 +20,34 @@ export class OffloadError extends Error {
   }
 }
 
-/** Makes the error for a task that gave neither a result nor an error. */
-export function threadFailed(error: unknown): OffloadError {
-  // From the thread, a `DataCloneError` comes without its name and words, or as no error at all.
-  const isCopy = !(error instanceof Error) || `${error.name} ${error.stack}`.includes('DataCloneError');
-  if (!isCopy) {
-    return new OffloadError('SLU_OFFLOAD_THREAD', `the thread of an offloaded task ended: ${error.message}`, {
-      cause: error,
-    });
-  }
-  const words = error instanceof Error ? error.message : '';
-  const what = words === '' ? 'the result' : 'the arguments';
-  const text = `${what} of an offloaded task cannot be copied between threads; use plain data, without functions`;
-  return new OffloadError('SLU_OFFLOAD_COPY', words === '' ? text : `${text} (${words})`, { cause: error });
+/** Error for arguments or a result that cannot be copied; `error` is that of the copy. */
+export function copyFailed(what: 'the arguments' | 'the result', error: unknown): OffloadError {
+  const words = error instanceof Error ? error.message : String(error);
+  return new OffloadError(
+    'SLU_OFFLOAD_COPY',
+    `${what} of an offloaded task cannot be copied between threads; use plain data, without functions (${words})`,
+    { cause: error },
+  );
+}
+
+/** Error for a task whose thread ended under it. */
+export function threadEnded(error: unknown): OffloadError {
+  const words = error instanceof Error ? error.message : String(error);
+  return new OffloadError('SLU_OFFLOAD_THREAD', `the thread of an offloaded task ended: ${words}`, {
+    cause: error,
+  });
+}
+
+/** Error for a task whose thread had no memory left. `heap_mb_max` is the limit in MiB, Infinity for that of Node.js. */
+export function memoryExceeded(heap_mb_max: number, error: unknown): OffloadError {
+  const limit = Number.isFinite(heap_mb_max)
+    ? `${heap_mb_max} MiB, set by heap_mb_max`
+    : 'the limit of Node.js, as heap_mb_max is not set';
+  return new OffloadError(
+    'SLU_OFFLOAD_MEMORY',
+    `an offloaded task needed more heap than its thread may have (${limit}), so the thread was ended; other tasks continue. Give it less to do at once, or raise heap_mb_max with configureOffload()`,
+    { cause: error },
+  );
 }
 
 /** Error that a task has thrown. A copy of an error keeps message, stack and cause alone. */

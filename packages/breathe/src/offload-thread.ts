@@ -1,6 +1,9 @@
 /** Code of each thread of the pool: finds the task, measures it, and brings its errors across whole. */
+import { getHeapStatistics } from 'node:v8';
+import { parentPort } from 'node:worker_threads';
 import { type Thrown, thrown } from './offload-errors.js';
 import { Meter } from './offload-meter.js';
+import { movedOf } from './offload-moved.js';
 
 export interface Task {
   /** The module, and its export; or the source of a function. */
@@ -11,13 +14,35 @@ export interface Task {
   readonly meter: SharedArrayBuffer;
 }
 
+/** End of a task. */
+export interface FromThread {
+  readonly result: unknown;
+  /** Words of the error for a result that cannot be copied. */
+  readonly uncopied: string | undefined;
+  /** Heap of the thread after the task, garbage included. */
+  readonly heap_bytes: number;
+}
+
 type Callable = (...args: readonly unknown[]) => unknown;
 
 /** Functions that came as source. Their sources are the app's own, of which there are few. */
 const SOURCES_MAX = 1000;
 const compiled = new Map<string, Callable>();
 
-export default async function run({ args, meter: memory, ...task }: Task): Promise<unknown> {
+parentPort?.on('message', (task: Task) => void answer(task));
+
+async function answer(task: Task): Promise<void> {
+  const { value, transfer } = movedOf(await run(task));
+  const { used_heap_size: heap_bytes } = getHeapStatistics();
+  const send = (end: FromThread, moved: typeof transfer): void => parentPort?.postMessage(end, moved);
+  try {
+    send({ result: value, uncopied: undefined, heap_bytes }, transfer);
+  } catch (error) {
+    send({ result: undefined, uncopied: String(error), heap_bytes }, []);
+  }
+}
+
+async function run({ args, meter: memory, ...task }: Task): Promise<unknown> {
   const meter = new Meter(memory);
   meter.begin();
   try {

@@ -2,17 +2,19 @@
  * Work for another thread, for what cannot be cut into items: `await offload(task, args)` computes elsewhere and leaves the main
  * thread to others. Its CPU time counts as that of the request that asked for it.
  *
- * The pool of threads is piscina's. It is made when the first task comes and shrinks to nothing when none do.
+ * The pool of threads is made when the first task comes and shrinks to nothing when none do.
  */
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
-import { OffloadError, revive, threadFailed } from './offload-errors.js';
+import { OffloadError, revive } from './offload-errors.js';
 import { findHost } from './host.js';
 import { endOn, type Leaving } from './offload-end.js';
 import { Meter } from './offload-meter.js';
+import { type Limits, type Moved, Pool } from './offload-pool.js';
+import { checkRetry, mayRetry, type Retry } from './offload-retry.js';
 import type { Task } from './offload-thread.js';
 
-export { move } from 'piscina';
+export { move } from './offload-moved.js';
+export type { Retry } from './offload-retry.js';
 export { OffloadError } from './offload-errors.js';
 export type { Leaving } from './offload-end.js';
 
@@ -29,10 +31,9 @@ export interface OffloadOptions {
   readonly timeout_ms?: number;
   /** Buffers and ports of the arguments that are moved to the thread instead of copied. */
   readonly transfer?: readonly Moved[];
+  /** Runs the task again after some errors, within `timeout_ms`. Default: never. Not with `transfer`, which leaves nothing to send again. */
+  readonly retry?: Retry;
 }
-
-/** Objects that `postMessage` can move. */
-type Moved = ArrayBuffer | import('node:worker_threads').MessagePort;
 
 export interface PoolOptions {
   /** Most threads of this process. Default: its part of the CPUs that no worker uses, at least 1. */
@@ -41,6 +42,12 @@ export interface PoolOptions {
   readonly queue_max?: number;
   /** Milliseconds without a task after which a thread ends. Default 10,000. */
   readonly idle_ms?: number;
+  /** Largest heap of a thread in MiB, from 8; buffers are not in it. A task that needs more ends with `SLU_OFFLOAD_MEMORY`. Default: that of Node.js. */
+  readonly heap_mb_max?: number;
+  /** Tasks after which a thread is replaced by a fresh one. Default: Infinity, for never. */
+  readonly recycle_tasks?: number;
+  /** Heap in MiB, garbage included, above which a thread is replaced after its task. Default: Infinity, for never. */
+  readonly recycle_heap_mb?: number;
 }
 
 /** A function of any parameters, as `Parameters` takes it. */
@@ -55,8 +62,8 @@ type AnyFunction = (...args: never[]) => unknown;
  * @param task A `file:` URL of a module, with the name of an export behind `#` unless it is the default one. Or a function that
  *   uses nothing but its arguments and globals: its source is sent.
  * @throws {OffloadError} for a full queue (`SLU_OFFLOAD_QUEUE`), the time limit (`SLU_OFFLOAD_TIMEOUT`), a client that left
- *   (`SLU_OFFLOAD_LEFT`), a task that cannot be run (`SLU_OFFLOAD_TASK`), a thread that ended (`SLU_OFFLOAD_THREAD`), and
- *   data that cannot be copied (`SLU_OFFLOAD_COPY`); the signal's reason; and errors of the task, with its stack in the thread and the
+ *   (`SLU_OFFLOAD_LEFT`), a task that cannot be run (`SLU_OFFLOAD_TASK`), a thread that ended (`SLU_OFFLOAD_THREAD`), too
+ *   much memory (`SLU_OFFLOAD_MEMORY`), and data that cannot be copied (`SLU_OFFLOAD_COPY`); the signal's reason; and errors of the task, with its stack in the thread and the
  * caller's below.
  */
 export function offload<A extends readonly unknown[], R>(
@@ -75,45 +82,55 @@ export async function offload(
   options: OffloadOptions = {},
 ): Promise<unknown> {
   const caller = new Error('offload');
-  const work: Task = { ...sourceOf(task), args, meter: new SharedArrayBuffer(Meter.BYTES) };
+  const source = sourceOf(task);
+  const { retry, transfer = [] } = options;
+  if (retry !== undefined) checkRetry(retry, transfer.length);
+  const pool = takePool();
   const end = endOn(options, options.timeout_ms ?? TIMEOUT_MS);
+  const attempts = async (): Promise<unknown> => {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return revive(await runMeasured(pool, { ...source, args }, end.signal, transfer), caller);
+      } catch (error) {
+        if (end.signal.aborted || !mayRetry(retry, attempt, error)) throw error;
+      }
+    }
+  };
+  const running = attempts();
+  tasks.add(running);
   try {
-    const result = await runMeasured(takePool(), work, end.signal, options.transfer ?? []);
-    return revive(result, caller);
+    return await running;
   } finally {
+    tasks.delete(running);
     end.forget();
   }
 }
 
 /** The task's CPU time is the request's that asks for it, however the task ends. */
 async function runMeasured(
-  pool: Piscina,
-  work: Task,
+  pool: Pool,
+  work: Omit<Task, 'meter'>,
   signal: AbortSignal,
   moved: readonly Moved[],
 ): Promise<unknown> {
   const charge = findHost()?.offloads();
-  const meter = new Meter(work.meter);
+  const memory = new SharedArrayBuffer(Meter.BYTES);
+  const meter = new Meter(memory);
   const charged = (): void => charge?.(meter.used_us());
-  // Before piscina ends the thread.
+  // Before the pool ends the thread.
   signal.addEventListener('abort', charged, { once: true });
-  const running = pool.run(work, { signal, transferList: [...moved] });
-  tasks.add(running);
   try {
-    return await running;
-  } catch (error) {
-    // What the task throws comes as a result.
-    throw signal.aborted ? signal.reason : threadFailed(error);
+    return await pool.run({ ...work, meter: memory }, moved, signal);
   } finally {
-    tasks.delete(running);
+    signal.removeEventListener('abort', charged);
     charged();
   }
 }
 
 /** Tasks that run or wait. */
 const tasks = new Set<Promise<unknown>>();
-let shared: Piscina | undefined;
-let limits: Required<PoolOptions> | undefined;
+let shared: Pool | undefined;
+let limits: (Limits & { readonly queue_max: number }) | undefined;
 
 /**
  * Bounds of the pool. To be called before the first task.
@@ -126,22 +143,25 @@ export function configureOffload(options: PoolOptions): void {
       'configureOffload() came after the first offload(); call it when the app starts',
     );
   }
-  limits = { ...limitsOf(), ...options };
-  checkAtLeast('threads_max', limits.threads_max, 1);
-  checkAtLeast('queue_max', limits.queue_max, 0);
-  checkAtLeast('idle_ms', limits.idle_ms, 0);
+  const wanted = { ...limitsOf(), ...options };
+  checkAtLeast('threads_max', wanted.threads_max, 1);
+  checkAtLeast('queue_max', wanted.queue_max, 0);
+  checkAtLeast('idle_ms', wanted.idle_ms, 0);
+  checkAtLeast('heap_mb_max', wanted.heap_mb_max, 8);
+  checkAtLeast('recycle_tasks', wanted.recycle_tasks, 1);
+  checkAtLeast('recycle_heap_mb', wanted.recycle_heap_mb, 1);
+  limits = wanted;
 }
 
 /** Ends all threads once the tasks that they have and those that wait are done. The next task starts new ones. */
 export async function closeOffload(): Promise<void> {
   const closing = shared;
   shared = undefined;
-  // piscina's own `close()` drops those that wait.
   await Promise.allSettled(tasks);
-  await closing?.destroy();
+  await closing?.close();
 }
 
-function takePool(): Piscina {
+function takePool(): Pool {
   limits ??= limitsOf();
   const { threads_max, queue_max } = limits;
   if (tasks.size >= threads_max + queue_max) {
@@ -150,21 +170,7 @@ function takePool(): Piscina {
       `${threads_max} offloaded tasks run and ${queue_max} wait, so this one is refused; answer 503, send fewer, or raise threads_max or queue_max with configureOffload()`,
     );
   }
-  return (shared ??= makePool(limits));
-}
-
-function makePool({ threads_max, idle_ms }: Required<PoolOptions>): Piscina {
-  // In these threads nothing serves, so Sluice's preload has nothing to do there.
-  const { SLUICE_SOCKET: _socket, SLUICE_CONTROL: _control, ...env } = process.env;
-  return new Piscina({
-    filename: new URL('offload-thread.js', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: threads_max,
-    idleTimeout: idle_ms,
-    maxQueue: Number.POSITIVE_INFINITY,
-    env,
-    recordTiming: false,
-  });
+  return (shared ??= new Pool(limits));
 }
 
 function limitsOf(): Required<PoolOptions> {
@@ -172,6 +178,9 @@ function limitsOf(): Required<PoolOptions> {
     threads_max: spareThreads(availableParallelism(), workersOf()),
     queue_max: QUEUE_MAX,
     idle_ms: IDLE_MS,
+    heap_mb_max: Number.POSITIVE_INFINITY,
+    recycle_tasks: Number.POSITIVE_INFINITY,
+    recycle_heap_mb: Number.POSITIVE_INFINITY,
   };
 }
 

@@ -13,14 +13,17 @@ export class Pace {
   readonly #now_ms: () => number;
   /** Items between two looks at the clock. */
   #items = 1;
-  #left = 1;
-  #looked_ms: number;
-  #began_ms: number;
+  #left: number;
+  #looked_ms = 0;
+  /** Negative before the first look, if that comes late. */
+  #began_ms = -1;
 
-  constructor(budget_ms: number, now_ms: () => number) {
+  /** `late`: number of items before the first look at the clock, which then begins the budget; with 0 it begins at once. */
+  constructor(budget_ms: number, now_ms: () => number, late = 0) {
     this.#budget_ms = budget_ms;
     this.#now_ms = now_ms;
-    this.#began_ms = this.#looked_ms = now_ms();
+    this.#left = late + 1;
+    if (late === 0) this.begin();
   }
 
   /** Whether a budget is used up by now; to be asked once an item. The next one then begins. */
@@ -36,6 +39,11 @@ export class Pace {
 
   #look(): boolean {
     const at_ms = this.#now_ms();
+    if (this.#began_ms < 0) {
+      this.#began_ms = this.#looked_ms = at_ms;
+      this.#left = 1;
+      return false;
+    }
     this.#adapt(at_ms - this.#looked_ms);
     this.#looked_ms = at_ms;
     if (at_ms - this.#began_ms < this.#budget_ms) return false;

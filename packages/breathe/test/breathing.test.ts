@@ -237,5 +237,6 @@ void test('mistakes are refused in words', () => {
     assert.throws(() => breathing([], { budget_ms }), RangeError);
     assert.throws(() => breathe({ budget_ms }), RangeError);
   }
+  assert.throws(() => new Breather({ late_turns: 0.5 }), /late_turns is 0\.5; .* a whole number from 0/);
   assert.throws(() => breathing(5 as unknown as number[]), /needs an iterable/);
 });

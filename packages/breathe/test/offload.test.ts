@@ -2,11 +2,21 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
-import { closeOffload, configureOffload, offload, OffloadError, spareThreads } from '../dist/offload.js';
+import {
+  closeOffload,
+  configureOffload,
+  offload,
+  OffloadError,
+  type PoolOptions,
+  spareThreads,
+} from '../dist/offload.js';
 import { type Host, hostKey } from '../src/host.js';
 
 const tasks = (name: string): URL => new URL(`fixtures/tasks.mjs#${name}`, import.meta.url);
@@ -269,4 +279,115 @@ void test('closing lets tasks end that run and wait', async () => {
   const all = Promise.all(Array.from({ length: 4 }, () => offload(tasks('sleep'), [50])));
   await closeOffload();
   assert.deepEqual(await all, [50, 50, 50, 50]);
+});
+
+/** A pool of its own for a test. */
+async function withPool(limits: PoolOptions, work: () => Promise<void>): Promise<void> {
+  await closeOffload();
+  configureOffload(limits);
+  try {
+    await work();
+  } finally {
+    await closeOffload();
+    configureOffload({ threads_max: 2, queue_max: 3, heap_mb_max: Infinity, recycle_tasks: Infinity });
+  }
+}
+
+const double = new URL('fixtures/tasks.mjs', import.meta.url);
+
+void test('tasks that wait get another thread when the only one is lost or ended', () =>
+  withPool({ threads_max: 1, queue_max: 10 }, async () => {
+    const lost = failure(offload(tasks('leave'), []));
+    const ended = failure(offload(tasks('forEver'), [], { timeout_ms: 300 }));
+    const others = Promise.all([1, 2, 3].map((value) => offload(double, [value])));
+    assert.equal((await lost).code, 'SLU_OFFLOAD_THREAD');
+    assert.equal((await ended).code, 'SLU_OFFLOAD_TIMEOUT');
+    assert.deepEqual(await others, [2, 4, 6]);
+  }));
+
+void test('a task that needs too much memory says so, and the others lose nothing', () =>
+  withPool({ threads_max: 2, queue_max: 10, heap_mb_max: 32 }, async () => {
+    const beside = offload(tasks('sleep'), [500]);
+    const error = failure(offload(tasks('hoard'), []));
+    const after = Promise.all([1, 2].map((value) => offload(double, [value])));
+    assert.equal((await error).code, 'SLU_OFFLOAD_MEMORY');
+    assert.match(
+      (await error).message,
+      /32 MiB, set by heap_mb_max.*other tasks continue\. .*configureOffload/,
+    );
+    assert.deepEqual([await beside, await after], [500, [2, 4]]);
+  }));
+
+void test('a thread is replaced after so many tasks, or above so much heap, and no task is lost', async () => {
+  await withPool({ threads_max: 1, queue_max: 20, recycle_tasks: 3 }, async () => {
+    const threads = await Promise.all(Array.from({ length: 9 }, () => offload(tasks('where'), [])));
+    assert.equal(new Set(threads).size, 3);
+  });
+  await withPool({ threads_max: 1, queue_max: 20, recycle_heap_mb: 40 }, async () => {
+    const small = await offload(tasks('keep'), [1]);
+    assert.equal(await offload(tasks('keep'), [60]), small);
+    assert.notEqual(await offload(tasks('keep'), [1]), small);
+  });
+});
+
+void test('a task runs again after errors that the caller names, and after the loss of its thread', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-offload-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = (name: string): string => join(folder, name);
+  const attempts = (name: string): number => readFileSync(file(name), 'utf8').length / 2;
+  const retry = { times: 2, on: ['EBUSY'] };
+
+  assert.equal(await offload(tasks('failUntil'), [file('busy'), 3, 'EBUSY'], { retry }), 'done');
+  assert.equal(attempts('busy'), 3);
+  assert.equal(
+    (await failure(offload(tasks('failUntil'), [file('more'), 4, 'EBUSY'], { retry }))).message,
+    'not yet',
+  );
+  assert.equal(attempts('more'), 3);
+  assert.equal(
+    (await failure(offload(tasks('failUntil'), [file('other'), 3, 'ENOENT'], { retry }))).code,
+    'ENOENT',
+  );
+  assert.equal(attempts('other'), 1);
+  assert.equal((await failure(offload(tasks('failUntil'), [file('none'), 2, 'EBUSY']))).code, 'EBUSY');
+  assert.equal(attempts('none'), 1);
+  assert.equal(await offload(tasks('leaveUntil'), [file('lost'), 2], { retry: { times: 1 } }), 'done');
+  assert.equal(attempts('lost'), 2);
+});
+
+void test('an end is no error to retry, and moved arguments cannot be sent again', async () => {
+  const retry = { times: 10, on: ['SLU_OFFLOAD_TIMEOUT', 'Error'] };
+  const error = await failure(offload(tasks('forEver'), [], { timeout_ms: 200, retry }));
+  assert.equal(error.code, 'SLU_OFFLOAD_TIMEOUT');
+  await assert.rejects(offload(burn, [1], { retry: { times: 11 } }), /retry\.times is 11; .* from 1 to 10/);
+  const transfer = [new ArrayBuffer(8)];
+  await assert.rejects(offload(burn, [1], { retry, transfer }), /transfer cannot be retried/);
+  assert.equal(transfer[0]?.byteLength, 8);
+});
+
+void test('what a task left behind may fail without a task, and ends neither process nor pool', async () => {
+  await offload(tasks('failAside'), []);
+  await pause(200);
+  assert.equal(await offload(double, [21]), 42);
+});
+
+void test('bounds out of range are refused in words', async () => {
+  await closeOffload();
+  for (const [name, value] of [
+    ['heap_mb_max', 4],
+    ['recycle_tasks', 0],
+    ['recycle_heap_mb', 0.5],
+  ] as const) {
+    assert.throws(
+      () => configureOffload({ [name]: value }),
+      new RegExp(`${name} is ${value}; .* a whole number from`),
+    );
+  }
+  configureOffload({
+    threads_max: 2,
+    queue_max: 3,
+    heap_mb_max: Infinity,
+    recycle_tasks: Infinity,
+    recycle_heap_mb: Infinity,
+  });
 });

@@ -4,12 +4,19 @@ import { test } from 'node:test';
 import { Pace } from '../src/pace.js';
 
 /** A loop whose items take so long each, until a budget is used up. */
-function paced(budget_ms: number): { readonly pace: Pace; clock: { now_ms: number; looks: number } } {
+function paced(
+  budget_ms: number,
+  late = 0,
+): { readonly pace: Pace; clock: { now_ms: number; looks: number } } {
   const clock = { now_ms: 0, looks: 0 };
-  const pace = new Pace(budget_ms, () => {
-    clock.looks += 1;
-    return clock.now_ms;
-  });
+  const pace = new Pace(
+    budget_ms,
+    () => {
+      clock.looks += 1;
+      return clock.now_ms;
+    },
+    late,
+  );
   return { pace, clock };
 }
 
@@ -62,6 +69,20 @@ void test('a budget begins anew when the loop has let others in', () => {
   assert.equal(pace.isUsedUp(), false);
   clock.now_ms += 100;
   pace.begin();
+  clock.now_ms += 4;
+  assert.equal(pace.isUsedUp(), false);
+  clock.now_ms += 1;
+  assert.equal(pace.isUsedUp(), true);
+});
+
+void test('a pace that begins late looks at no clock before, and counts its budget from then on', () => {
+  const { pace, clock } = paced(5, 4);
+  for (let items = 0; items < 4; items += 1) {
+    assert.equal(pace.isUsedUp(), false);
+    clock.now_ms += 100;
+  }
+  assert.equal(clock.looks, 0);
+  assert.equal(pace.isUsedUp(), false, 'the budget begins');
   clock.now_ms += 4;
   assert.equal(pace.isUsedUp(), false);
   clock.now_ms += 1;

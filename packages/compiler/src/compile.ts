@@ -44,7 +44,8 @@ export async function transformed(
     inputSourceMap: (inputSourceMap ?? false) as SourceMap,
     parserOpts: {
       plugins: [
-        'jsx',
+        // In plain TypeScript, `<T>x` is a cast.
+        ...(/\.[cm]?ts$/.test(path) ? [] : ['jsx' as const]),
         ...(isTypeScript ? ['typescript' as const] : []),
         'decorators-legacy',
         'decoratorAutoAccessors',

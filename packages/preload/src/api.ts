@@ -1,13 +1,14 @@
 /**
- * Module that an app imports as `@sluice/preload`: hooks around each request, and purges of pages. The preload, loaded by the gateway, is
+ * Module that an app imports as `@sluice/preload`: hooks around each request, purges of pages, and messages between workers. The preload, loaded by the gateway, is
  * another instance of this package, so the two meet at a global symbol. Without the symbol, the app runs without Sluice: the hooks are
- * accepted and never called, and there are no pages to purge. It is built twice, for `import` and for `require`, so it must keep nothing
- * itself.
+ * accepted and never called, there are no pages to purge, and no other workers.
  *
  * It is built twice, for `import` and for `require`, so it must keep nothing itself.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Purge, type Registry, purgeKey, registryKey } from './requests/registry.js';
+import { channelKey, type Purge, type Registry, purgeKey, registryKey } from './requests/registry.js';
+
+export { replaceable, type Replaceable, type RouterFunction } from './replaceable.js';
 
 /** A request as the app gets it. */
 export interface HookedRequest {
@@ -97,3 +98,39 @@ export function purge(pages: Pages): Promise<number> {
   const purging = (globalThis as { readonly [purgeKey]?: Purge })[purgeKey];
   return purging?.(pages) ?? Promise.resolve(0);
 }
+
+/** Messages between the workers of an app. A worker takes part once it has used the channel and listens. */
+export interface Channel {
+  /** Number of this worker, as `sluice status` shows it; undefined without Sluice. No other one ever has it. */
+  readonly worker: number | undefined;
+  /** Numbers of the others that take part, in ascending order. */
+  readonly workers: readonly number[];
+  /** Calls the listener with each message and the number of the worker that sent it, in the order of its sender. */
+  on(event: 'message', listener: (message: unknown, from: number) => void): void;
+  off(event: 'message', listener: (message: unknown, from: number) => void): void;
+  /**
+   * Sends a message, copied as JSON, to another worker. Returns false if that one does not take part, or if more than 4 MiB wait for it.
+   *
+   * @throws {TypeError} for what JSON cannot hold, {@link RangeError} for more than 1,048,576 characters.
+   */
+  send(to: number, message: unknown): boolean;
+  /**
+   * Sends a message to all others that take part. Returns the numbers of those that miss it, because more than 4 MiB wait for them.
+   *
+   * @throws {TypeError} for what JSON cannot hold, {@link RangeError} for more than 1,048,576 characters, and for more than 100 messages
+   *   before this worker listens.
+   */
+  broadcast(message: unknown): readonly number[];
+}
+
+const alone: Channel = {
+  worker: undefined,
+  workers: [],
+  on: () => {},
+  off: () => {},
+  send: () => false,
+  broadcast: () => [],
+};
+
+/** The channel to the other workers. Without Sluice, there are none. */
+export const channel: Channel = (globalThis as { readonly [channelKey]?: Channel })[channelKey] ?? alone;

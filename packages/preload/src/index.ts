@@ -6,6 +6,7 @@
  * one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
+import { Channel } from './channel/channel.js';
 import { Control } from './control/control.js';
 import { takeEarlyCalls } from './early-calls.js';
 import { readSettings } from './env.js';
@@ -18,7 +19,7 @@ import { offerProcessMessages } from './control/process-messages.js';
 import { catchReactDOM } from './host/react.js';
 import { PageTags } from './answers/page-tags.js';
 import { Purges } from './answers/purges.js';
-import { purgeKey, registryKey } from './requests/registry.js';
+import { channelKey, purgeKey, registryKey } from './requests/registry.js';
 import { offerGraphHost } from './host/graph-host.js';
 import { offerRenderHost } from './host/render-host.js';
 import { Routers } from './routes/routers.js';
@@ -37,6 +38,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   tellOwnCalls(control, settings.portPublic);
   const pageTags = settings.keepsPages ? new PageTags(purgePages) : undefined;
   const listenToEarly = takeEarlyCalls();
+  Object.defineProperty(globalThis, channelKey, { value: new Channel(settings, control) });
   const routers = new Routers();
   const decide = catchListen(settings, control, hooks, routers, pageTags);
   // An app that says so has opened all its servers.

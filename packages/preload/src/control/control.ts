@@ -7,6 +7,7 @@ import { writeSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import type { Settings } from '../env.js';
+import { parseLine, readLines } from '../channel/lines.js';
 import type { FromGateway, ToGateway } from './messages.js';
 
 /** Lines that are kept until the connection to the gateway stands. */
@@ -47,7 +48,10 @@ export class Control {
     socket.unref();
     socket.on('error', () => {}); // 'close' follows and is the one place that acts.
     socket.on('close', leaveAsOrphan);
-    this.#readLines(socket);
+    readLines(socket, LINE_CHARACTERS_MAX, (line) => {
+      const message = parseFromGateway(line);
+      if (message !== undefined) for (const listener of this.#listeners) listener(message);
+    });
     this.send({
       type: 'hello',
       worker: this.#settings.worker,
@@ -70,20 +74,6 @@ export class Control {
     this.#socket.write(line);
     return true;
   }
-
-  #readLines(socket: Socket): void {
-    let rest = '';
-    socket.setEncoding('utf8');
-    socket.on('data', (text: string) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > LINE_CHARACTERS_MAX) socket.destroy();
-      for (const line of lines) {
-        const message = parseFromGateway(line);
-        if (message !== undefined) for (const listener of this.#listeners) listener(message);
-      }
-    });
-  }
 }
 
 const exit = process.exit.bind(process);
@@ -102,20 +92,16 @@ function leaveAsOrphan(): void {
 
 /** Undefined for a line that this version does not know, which is skipped so that the gateway may learn new ones. */
 function parseFromGateway(line: string): FromGateway | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
-  if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
-  if (value.type === 'look' || value.type === 'drop-profile') return { type: value.type };
-  if (value.type === 'render') return parseRender({ ...value });
-  if (value.type === 'overruns') return parseOverruns({ ...value });
-  if (value.type === 'routes') return parseRoutes({ ...value });
-  if (value.type === 'purged' || value.type === 'purge-parts') return parsePurging({ ...value });
-  return value.type === 'profile' || value.type === 'heap' ? parseProfiling({ ...value }) : undefined;
+  const value = parseLine(line);
+  if (value === undefined) return undefined;
+  const { type } = value;
+  if (type === 'message' && 'message' in value) return { type, message: value['message'] };
+  if (type === 'look' || type === 'drop-profile') return { type };
+  if (type === 'render') return parseRender(value);
+  if (type === 'overruns') return parseOverruns(value);
+  if (type === 'routes') return parseRoutes(value);
+  if (type === 'purged' || type === 'purge-parts') return parsePurging(value);
+  return type === 'profile' || type === 'heap' ? parseProfiling(value) : undefined;
 }
 
 function parseRender({ server, vitals }: Readonly<Record<string, unknown>>): FromGateway | undefined {

@@ -9,10 +9,11 @@ import type { ProfileRecord } from '../control/messages.js';
 import { cpuUs } from '../cpu/own-cpu.js';
 import { type Pause, pauses } from '../profiles/pauses.js';
 import { type Entry, type Listed, listTables } from './route-list.js';
+import { flat, repeats } from './route-repeats.js';
 import { placesOf, searchRouters } from './route-search.js';
 import type { Routers } from './routers.js';
 import type { RouteTables } from './route-tables.js';
-import { endsRequests, type Handler, judge, meet } from './route-walk.js';
+import { type Handler, judge, meet } from './route-walk.js';
 import { now_ms } from '../timers.js';
 
 /** Tables that are told. */
@@ -185,10 +186,6 @@ async function handlerSites(entries: readonly Entry[], pause: Pause): Promise<Ma
 
 function noHandler(): void {}
 
-function flat(steps: readonly Entry[]): Entry[] {
-  return steps.flatMap((step) => [step, ...flat(step.below ?? [])]);
-}
-
 function wayTo(
   { lookUp, steps }: Listed,
   entry: Entry,
@@ -224,50 +221,6 @@ async function wholeCost(steps: readonly Entry[], entries: readonly Entry[], pau
 
 function rounded(us: number): number {
   return Math.round(us * 100) / 100;
-}
-
-/** Entries that repeat an earlier one, with the first of these. */
-function repeats(entries: readonly Entry[], framework: Listed['framework']): Map<Entry, Entry> {
-  const seen = new Map<string, Entry>();
-  const found = new Map<Entry, Entry>();
-  const numbers = new Map<Handler, number>();
-  for (const entry of entries) {
-    const keys = keysOf(entry, numbers);
-    const firsts = keys.map((key) => seen.get(key)).filter((first) => first !== undefined);
-    const first = firsts[0];
-    const isWhole = entry.kind === 'route' ? firsts.length === keys.length : first !== undefined;
-    // Hono has an entry for each handler of a route, of which all but the last pass requests on.
-    const isChain =
-      framework === 'hono' && first !== undefined && !endsRequests(first) && !isSame(first, entry);
-    if (first !== undefined && isWhole && !isChain) found.set(entry, first);
-    for (const key of keys) if (!seen.has(key) || (isChain && seen.get(key) === first)) seen.set(key, entry);
-  }
-  return found;
-}
-
-function keysOf(entry: Entry, numbers: Map<Handler, number>): string[] {
-  const { kind, methods, path, handlers, note } = entry;
-  if (kind === 'route')
-    return (methods.length === 0 ? ['ALL'] : methods).map((method) => `${method} ${path}`);
-  const handler = handlers.at(-1);
-  if (handler === undefined) return [];
-  const number = numbers.get(handler) ?? numbers.size;
-  numbers.set(handler, number);
-  const keys = [`${number} ${path}`];
-  // The same code makes a function of its own each time.
-  const site = note?.site;
-  if (site !== undefined) keys.push(`${site.file}:${site.line}:${site.column} ${path} ${sourceOf(handler)}`);
-  return keys;
-}
-
-function isSame(one: Entry, other: Entry): boolean {
-  const [first, second] = [one.handlers.at(-1), other.handlers.at(-1)];
-  if (first === undefined || second === undefined) return false;
-  return first === second || sourceOf(first) === sourceOf(second);
-}
-
-function sourceOf(handler: Handler): string {
-  return Function.prototype.toString.call(handler);
 }
 
 /** A class may have anything by that name. */

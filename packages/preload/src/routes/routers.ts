@@ -25,6 +25,8 @@ export class Routers {
   readonly #servers = new Set<WeakRef<Server>>();
   #modules: Modules | undefined;
   #loaded: Loaded | undefined;
+  /** Whether repeated routes were looked for, which is done once. */
+  #isChecked = false;
 
   /** Catches routers from now on, until the process ends. Resolves when those are loaded that the app `entry` imports as modules. */
   async watch(entry: string | undefined): Promise<void> {
@@ -58,7 +60,23 @@ export class Routers {
 
   /** Growth since the latest report; to be called every second from when the worker has served for one. */
   news(): Growth | undefined {
+    if (this.#loaded !== undefined && !this.#isChecked) {
+      this.#isChecked = true;
+      void tellRepeats(this.#loaded.tables);
+    }
     return this.#loaded?.tables.news();
+  }
+}
+
+/** Writes a line about routes that are never reached. The first worker does so for all. */
+async function tellRepeats(tables: RouteTables): Promise<void> {
+  if ((process.env['NODE_APP_INSTANCE'] ?? '0') !== '0') return;
+  try {
+    const { repeatsLine } = await import('./route-repeats.js');
+    const line = repeatsLine(tables);
+    if (line !== undefined) process.stderr.write(`sluice: ${line}\n`);
+  } catch (error) {
+    process.stderr.write(`sluice: cannot look for repeated routes: ${String(error)}\n`);
   }
 }
 
