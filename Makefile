@@ -22,16 +22,11 @@ export SLUICE_BINARY := $(RELEASE)
 ## build: everything that `npx sluice` and the example need
 .PHONY: build
 build: binary-release
-	$(call linked,release)
-
-# `npx sluice` finds the binary of a profile.
-define linked
-@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(abspath $(TARGET_DIR)/$(1)/sluice) $$platform/sluice
-endef
+	@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(RELEASE) $$platform/sluice
 
 # The packages first: the binary has the dashboard in it.
-.PHONY: binary-release binary-start binary-dev
-binary-release binary-start binary-dev: binary-%: packages
+.PHONY: binary-release binary-dev
+binary-release binary-dev: binary-%: packages
 	$(CARGO) build --profile $* --locked --manifest-path $(MANIFEST) --bin sluice
 
 .PHONY: packages
@@ -78,9 +73,7 @@ player:
 
 ## start: install, build, and run the example shop; PORT=… and WORKERS=… set the port and the number of workers
 .PHONY: start
-start: export SLUICE_BINARY := $(abspath $(TARGET_DIR)/start/sluice)
-start: binary-start
-	$(call linked,start)
+start: build
 	@examples/storefront/start.sh
 
 ## living-room: install, build, and run the television app on http://localhost:3200; its first frame on the player goes into dist

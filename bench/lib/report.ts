@@ -26,7 +26,6 @@ export function describe(
   options: Options,
   peers: (keyof typeof VERSION_FLAGS)[] = [],
 ): Record<string, unknown> {
-  refuseQuickBuild();
   const cpus = os.cpus();
   const about = {
     title,
@@ -54,15 +53,6 @@ export function describe(
   if (options.quick) console.log('\nA quick run shows that the tool works. Its figures say little.');
   console.log('');
   return about;
-}
-
-/** Throws if `npx sluice` is the binary of `make start`, whose profile is built quickly and runs more slowly. */
-function refuseQuickBuild(): void {
-  const platform = `${process.platform}-${process.arch}`;
-  const linked = path.join(repositoryDir, 'packages/sluice/platform', platform, 'sluice');
-  const file = process.env['SLUICE_BINARY'] ?? linked;
-  if (!fs.existsSync(file) || path.basename(path.dirname(fs.realpathSync(file))) !== 'start') return;
-  throw new Error(`${file} is the binary of \`make start\`, which is not for measuring: run \`make build\``);
 }
 
 function sluiceVersion(): string {

@@ -11,7 +11,7 @@ const lock = {
     '': { name: 'app', license: 'MIT', dependencies: { one: '^1.0.0' } },
     'node_modules/one': {
       version: '1.2.3',
-      resolved: 'http://registry.example/one/-/one-1.2.3.tgz',
+      resolved: 'https://example.com/one-1.2.3.tgz',
       integrity: 'sha512-x',
       license: 'MIT',
       engines: { node: '>=20' },

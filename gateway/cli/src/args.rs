@@ -50,7 +50,7 @@ pub use rehearse::RehearseArgs;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
-/// Runs a Node HTTP server in one process per CPU, behind one queue that learns the CPU cost of requests.
+/// Runs a Node HTTP server on every core, behind one queue that learns the CPU cost of requests.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = include_str!("args/examples/sluice.txt"))]
 pub struct Cli {
