@@ -92,11 +92,17 @@ test('a probe for a free port and a second address of the main port succeed', as
 });
 
 test('a server that probes for the port is not told, nor is its end', async () => {
-  const gateway = await start([['brief', PUBLIC_PORT], ['brief', PUBLIC_PORT, '127.0.0.1'], ['http', PUBLIC_PORT]]);
+  const gateway = await start([
+    ['brief', PUBLIC_PORT],
+    ['brief', PUBLIC_PORT, '127.0.0.1'],
+    ['http', PUBLIC_PORT],
+  ]);
   try {
     await gateway.printed('opened');
     assert.equal((await gateway.ask()).body, 'http2');
-    const told = gateway.lines.map(({ type }) => type).filter((type) => ['listening', 'closing'].includes(type));
+    const told = gateway.lines
+      .map(({ type }) => type)
+      .filter((type) => ['listening', 'closing'].includes(type));
     assert.deepEqual(told, ['listening']);
   } finally {
     await gateway.stop();
@@ -148,7 +154,12 @@ test('the own port accepts early connections where other hosts may answer them',
   await once(own, 'listening');
   const { port } = own.address() as AddressInfo;
   const gateway = await FakeGateway.serve('several.cjs', {
-    args: [JSON.stringify([['connect', port, '127.0.0.1'], ['http', port]])],
+    args: [
+      JSON.stringify([
+        ['connect', port, '127.0.0.1'],
+        ['http', port],
+      ]),
+    ],
     env: { SLUICE_PORT_PUBLIC: String(port), SLUICE_REFUSES_EARLY: '0' },
   });
   try {

@@ -182,3 +182,27 @@ fn a_call_of_the_app_itself_is_not_drawn() {
         assert_eq!(sessions.visit(&asked, Some(Arm::Present), Vec::new).place(), Home::Any);
     }
 }
+
+#[test]
+fn clients_of_a_library_come_back_by_cookie_at_its_path_alone_and_by_name_at_upgrades() {
+    let sessions = sessions(Sticky::Off);
+    sessions.keeps_clients(WorkerId(1), Some("/faye"), None);
+    sessions.keeps_clients(WorkerId(2), None, Some("wXyZ12345"));
+    let page = visit(&sessions, &request("/", ""));
+    assert_eq!((page.home, cookie_of(&sessions, &page, 1)), (Home::Any, None));
+    let first = visit(&sessions, &request("/faye", ""));
+    assert_eq!(first.home, Home::New);
+    let cookie = cookie_of(&sessions, &first, 2).unwrap();
+    assert_eq!(visit(&sessions, &request("/faye", &cookie)).home, Home::At(WorkerId(2)));
+    let page = visit(&sessions, &request("/", &cookie));
+    assert_eq!(page.home, Home::Any);
+    let dressed = sessions.dress(&page, format!("GET / HTTP/1.1\r\n{cookie}\r\n").into_bytes());
+    assert_eq!(dressed, b"GET / HTTP/1.1\r\n\r\n", "the app does not see it anywhere");
+
+    let head = request("/wXyZ12345/room?sessionId=a", "");
+    assert_eq!(visit(&sessions, &head).home, Home::Any, "it is no upgrade");
+    let asked = SessionQuery { head: &head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: true };
+    assert_eq!(sessions.visit(&asked, None, Vec::new).home, Home::At(WorkerId(2)));
+    sessions.exited(WorkerId(2));
+    assert_eq!(sessions.visit(&asked, None, Vec::new).home, Home::Any);
+}
