@@ -20,7 +20,7 @@ export interface Started {
   readonly env?: NodeJS.ProcessEnv;
   readonly hasPreload: boolean;
   readonly target: string;
-  /** What the gateway's label says besides, such as `;weight=16`. */
+  /** Further fields of the gateway's label, such as `;weight=16`. */
   readonly label?: () => string;
 }
 
@@ -32,7 +32,7 @@ export interface Worker {
   stop(): void;
 }
 
-/** Keeps every core awake by a loop of the lowest priority: the kernel's wake-up of a core that sleeps counts for whoever is woken. */
+/** Keeps every core awake by a loop of the lowest priority: the kernel's wake-up of a core that sleeps counts for the process that it wakes. */
 export function keepCoresAwake(): void {
   for (let core = 0; core < os.availableParallelism(); core += 1) {
     const loop = spawn(process.execPath, ['-e', AWAKE], { stdio: 'ignore' });

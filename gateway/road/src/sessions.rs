@@ -1,5 +1,5 @@
-//! Clients that come back to the worker which keeps their session: by an Engine.IO session that a worker gave out, by a cookie,
-//! by their address, or by the name of a worker in the path of an upgrade.
+//! Clients that come back to the worker which keeps their session. They are found by an Engine.IO session of a worker, by a
+//! cookie, by their address, or by the name of a worker in the path of an upgrade.
 //!
 //! The client's cookie, address or Engine.IO session determines the [`Home`] that the scheduler is asked for. The scheduler knows whether
 //! that worker still serves. A session is never older than its worker: another process has another number, another cookie and other
@@ -175,7 +175,7 @@ impl Sessions {
         self.libraries.borrow_mut().forget(worker);
     }
 
-    /// Brings clients back to this worker, in which a library keeps their state: those below `mount` by a cookie, upgrades by the
+    /// Brings clients back to this worker, in which a library keeps their state: those below `mount` by their address, upgrades by the
     /// worker's `name` in their path.
     pub fn keeps_clients(&self, worker: WorkerId, mount: Option<&str>, name: Option<&str>) {
         self.libraries.borrow_mut().keep(worker, mount, name);
@@ -249,8 +249,7 @@ impl Sessions {
     fn home_of(&self, asked: &SessionQuery<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let libraries = self.libraries.borrow();
-        let has_cookies = in_force.by == Sticky::Cookie || libraries.gives_cookies();
-        let hides_cookie = has_cookies && !cookies_of(asked.head, &in_force.cookie).is_empty();
+        let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
         if let Some(visit) = self.of_engine_io(asked) {
             return Visit { hides_cookie, ..visit };
         }
@@ -262,29 +261,26 @@ impl Sessions {
         }
         let is_for = || in_force.routes.find(&asked.head.method, site(&asked.head.authority), path).is_some();
         match in_force.by {
-            Sticky::Off if libraries.takes(path) => self.by_cookie(asked, &in_force),
-            Sticky::Off => Visit { hides_cookie, ..Visit::default() },
-            _ if !is_for() => Visit { hides_cookie, ..Visit::default() },
-            Sticky::Cookie => self.by_cookie(asked, &in_force),
-            Sticky::Address => {
+            Sticky::Off if !libraries.takes(path) => Visit::default(),
+            Sticky::Cookie | Sticky::Address if !is_for() => Visit { hides_cookie, ..Visit::default() },
+            Sticky::Cookie => {
+                let given = cookies_of(asked.head, &in_force.cookie);
+                let names = self.names.borrow();
+                let home = given.iter().find_map(|name| names.workers.get(*name));
+                Visit {
+                    home: home.map_or(Home::New, |worker| Home::At(*worker)),
+                    is_counted: true,
+                    is_lost: home.is_none() && !given.is_empty(),
+                    cookie: Some(asked.is_secure),
+                    hides_cookie,
+                    ..Visit::default()
+                }
+            }
+            Sticky::Off | Sticky::Address => {
                 let known = self.addresses.borrow_mut().worker_of(asked.client, &serving());
                 let (home, is_lost) = known.map_or((Home::New, false), |(worker, is_lost)| (Home::At(worker), is_lost));
                 Visit { home, is_counted: true, is_lost, ..Visit::default() }
             }
-        }
-    }
-
-    fn by_cookie(&self, asked: &SessionQuery<'_>, in_force: &InForce) -> Visit {
-        let given = cookies_of(asked.head, &in_force.cookie);
-        let names = self.names.borrow();
-        let home = given.iter().find_map(|name| names.workers.get(*name));
-        Visit {
-            home: home.map_or(Home::New, |worker| Home::At(*worker)),
-            is_counted: true,
-            is_lost: home.is_none() && !given.is_empty(),
-            cookie: Some(asked.is_secure),
-            hides_cookie: !given.is_empty(),
-            ..Visit::default()
         }
     }
 

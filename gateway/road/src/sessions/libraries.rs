@@ -1,5 +1,5 @@
-//! Sessions of libraries that the workers' preloads recognise: clients below a path come back by a cookie, upgrades by the name of a
-//! worker in their path. It must not know which libraries these are.
+//! Sessions of libraries that the workers' preloads recognise: clients below a path come back by their address, upgrades by the name of
+//! a worker in their path. It must not know which libraries these are.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use sluice_scheduler::WorkerId;
 /// Most paths at which libraries have clients.
 const MOUNTS_MAX: usize = 16;
 
-/// What workers have reported of their libraries.
+/// Reports of workers on their libraries.
 #[derive(Default)]
 pub(crate) struct Libraries {
     mounts: Vec<Box<str>>,
@@ -35,12 +35,7 @@ impl Libraries {
         self.names.retain(|_, of| *of != worker);
     }
 
-    /// Whether clients anywhere may have a cookie.
-    pub(crate) fn gives_cookies(&self) -> bool {
-        !self.mounts.is_empty()
-    }
-
-    /// Whether clients that ask for this path come back by a cookie.
+    /// Whether clients that ask for this path come back by their address.
     pub(crate) fn takes(&self, path: &str) -> bool {
         let below = |mount: &str| path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         self.mounts.iter().any(|mount| below(mount))
@@ -66,7 +61,7 @@ mod tests {
     #[test]
     fn a_mount_takes_what_is_below_it_and_nothing_that_only_begins_like_it() {
         let mut libraries = Libraries::default();
-        assert!(!libraries.gives_cookies() && !libraries.takes("/faye"));
+        assert!(!libraries.takes("/faye"));
         libraries.keep(WorkerId(1), Some("/faye/"), None);
         libraries.keep(WorkerId(2), Some("/faye"), None);
         libraries.keep(WorkerId(2), Some("without-slash"), None);

@@ -51,7 +51,7 @@ fn note(library: &str, workers: u32) -> Option<(&'static str, String)> {
         ),
         "faye" => (
             "faye",
-            "keeps clients and channels in the memory of one worker. Clients find their worker again by a cookie, but a message reaches \
+            "keeps clients and channels in the memory of one worker. Clients find their worker again by their address, but a message reaches \
              only the clients of the worker that gets it. Use an engine that all workers share (faye-redis), or one worker (--workers 1)",
         ),
         "colyseus" => (

@@ -335,7 +335,7 @@ export type ToGateway =
       readonly type: 'keeps-state';
       /** `express-session`, `memorystore`, `faye`, `json-server` or `colyseus`. */
       readonly library: string;
-      /** Path at which its clients ask, and from which they find this worker again by a cookie. */
+      /** Path at which its clients ask, and where their address leads back to the same worker. */
       readonly mount?: string;
       /** This worker's name in the paths of upgrades. */
       readonly name?: string;

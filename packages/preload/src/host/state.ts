@@ -62,7 +62,7 @@ class StateReport {
     this.#control.send({ type: 'keeps-state', ...kept });
   }
 
-  /** Its own server tells by its process id, in the path of each connection, who has the room. */
+  /** Reports the process id by which clients name this process, in the path of each connection to a room. */
   colyseus(exports: Exports): void {
     this.#control.onOpen(() => {
       // It may still wait for its driver.

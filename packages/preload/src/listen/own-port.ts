@@ -38,7 +38,7 @@ export function refuseEarlyConnections(port: number, listens: () => boolean): ()
   };
 }
 
-/** Fails a turn later, as the system would: whoever connects adds the listeners after the call. */
+/** Fails a turn later, as the system would: the caller adds its listeners after the call. */
 function refuse(socket: Socket, { host, port }: Target, parts: readonly unknown[]): void {
   const callback = callbackOf(parts);
   if (callback !== undefined) socket.once('connect', callback);
@@ -74,7 +74,7 @@ function callbackOf(parts: readonly unknown[]): (() => void) | undefined {
   return typeof last === 'function' ? (last as () => void) : undefined;
 }
 
-/** By names of the loopback alone: at other addresses of this machine, another program may have the port. */
+/** Whether the name is one of the loopback. At other addresses of this machine, another program may have the port. */
 function isThisMachine(host: string): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|::1?|::ffff:127(?:\.\d+){3})$/i.test(host);
 }

@@ -3,8 +3,6 @@ const http = require('node:http');
 const faye = require('faye');
 
 const bayeux = new faye.NodeAdapter({ mount: '/faye', timeout: 25 });
-const server = http.createServer((request, response) =>
-  response.end(JSON.stringify({ pid: process.pid, cookie: request.headers.cookie ?? '' })),
-);
+const server = http.createServer((_request, response) => response.end('page'));
 bayeux.attach(server);
 server.listen(process.env.PORT ?? 3000);
