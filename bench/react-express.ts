@@ -1,8 +1,9 @@
 // `react = "fast"` in an Express app that renders by `renderToString`, one request at a time: CPU time of the worker process for a
 // request, by react-dom and by `@sluice/react`, in turns.
 //
-//   npx tsx bench/react-express.ts [--quick] [--runs N] [--requests N] [--only 18-small,19-small,19-large]
+//   npx tsx bench/react-express.ts [--quick] [--runs N] [--requests N] [--processes N] [--only 18-small,19-small,19-large]
 //
+// Each side has several processes, one after the other: what the compiler makes of a page differs from one to the next.
 // No gateway is there, as in `bench/preload.ts`; both sides have the preload. `same` is a second worker with react-dom, which shows how much
 // two equal processes differ. The answers of all three are compared first. SLUICE_TEST_NODE names another Node.js.
 import assert from 'node:assert/strict';
@@ -19,14 +20,17 @@ const PAGES = ['small', 'middle', 'large'] as const;
 const SIDES = ['stock', 'fast', 'same'] as const;
 /** Requests before the first round: the optimizing compiler has to have seen the page. */
 const WARM_UP = { small: 6_000, middle: 3_000, large: 1_200 };
-/** Processes of each side: what the compiler makes of a page differs from one to the next. */
-const PROCESSES = 3;
 
 type Side = (typeof SIDES)[number];
 type Figures = Record<Side, number>;
 
-const options = readOptions({ runs: 30, runsQuick: 4, workers: 1, numbers: { requests: [300, 100] } });
-const { requests = 0 } = options.numbers;
+const options = readOptions({
+  runs: 30,
+  runsQuick: 4,
+  workers: 1,
+  numbers: { requests: [300, 100], processes: [3, 1] },
+});
+const { requests = 0, processes = 1 } = options.numbers;
 const node = process.env['SLUICE_TEST_NODE'] ?? process.execPath;
 const root = path.join(import.meta.dirname, '..');
 const react18 = path.join(root, 'packages/browser/test/react18');
@@ -42,8 +46,7 @@ for (const [react, folder] of Object.entries(folders))
     const name = `${react}-${page}`;
     if (options.only.length > 0 && !options.only.includes(name)) continue;
     const found: Figures[] = [];
-    for (let at = 0; at < (options.quick ? 1 : PROCESSES); at += 1)
-      found.push(...(await compare(`${name}-${at}`, page, folder)));
+    for (let at = 0; at < processes; at += 1) found.push(...(await compare(`${name}-${at}`, page, folder)));
     rounds[name] = found;
   }
 const ratio = (figures: Figures[], side: Side): number =>
