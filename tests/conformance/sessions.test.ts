@@ -1,6 +1,7 @@
 /**
  * Apps from npm that keep sessions in their process, with two workers in strict mode: Socket.IO by all its transports, with no
- * setting at all, by cookie and by address; express-session with its store in memory; each through crashes and reloads.
+ * setting at all, by cookie and by address; express-session with its store in memory; each through crashes and reloads. Faye and
+ * Colyseus, whose clients come back with no setting as well; and what the log says of each.
  */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -286,4 +287,137 @@ void describe('express-session in memory with two workers', () => {
     const users = await Promise.all(Array.from({ length: 40 }, () => Promise.all([browser.me(), hold.me()])));
     assert.ok(users.some(([me]) => me.user === null));
   });
+});
+
+/** As much of Faye's client as is used here. */
+interface FayeClient {
+  disable(feature: 'websocket'): void;
+  setHeader(name: string, value: string): void;
+  addExtension(extension: {
+    outgoing(message: { channel: string }, next: (message: unknown) => void): void;
+  }): void;
+  subscribe(channel: string, listener: (message: unknown) => void): PromiseLike<unknown>;
+  publish(channel: string, message: unknown): PromiseLike<unknown>;
+  disconnect(): unknown;
+}
+
+interface Faye {
+  readonly Client: new (url: string) => FayeClient;
+}
+
+/** As much of Colyseus' client as is used here. */
+interface Joined {
+  readonly roomId: string;
+  onMessage(type: 'echo', listener: (message: { text: string; pid: number }) => void): void;
+  send(type: 'echo', text: string): void;
+  leave(): Promise<unknown>;
+}
+
+interface Colyseus {
+  readonly Client: new (url: string) => { joinOrCreate(room: string): Promise<Joined> };
+}
+
+const packages = createRequire(path.join(folder, 'package.json'));
+const rooms_clients_count = 12;
+const json_log = { flags: ['--log-format', 'json'] };
+
+const notesOf = (sluice: Sluice, library: string): string[] =>
+  sluice.logs.map(({ text }) => String(text)).filter((text) => text.startsWith(`${library} `));
+
+void describe('Faye with two workers and no setting', () => {
+  for (const transport of ['polling', 'websocket'] as const)
+    void it(`serves ${clients_count} clients by ${transport}, each with one handshake`, async (t) => {
+      const config = '[server]\ntrusted_peers = ["127.0.0.1"]\n';
+      const sluice = await withTwo(t, { ...entry('faye.js'), ...json_log, config });
+      const { Client } = packages('faye') as Faye;
+      const handshakes = await Promise.all(
+        Array.from({ length: clients_count }, async (_, index) => {
+          const client = new Client(`${sluice.url}/faye`);
+          t.after(() => client.disconnect());
+          client.setHeader('X-Forwarded-For', `192.0.2.${17 * index}`);
+          if (transport === 'polling') client.disable('websocket');
+          let shaken = 0;
+          client.addExtension({
+            outgoing(message, next) {
+              if (message.channel === '/meta/handshake') shaken += 1;
+              next(message);
+            },
+          });
+          const heard: unknown[] = [];
+          await client.subscribe(`/channel-${index}`, (message) => heard.push(message));
+          for (let turn = 0; turn < 5; turn += 1) await client.publish(`/channel-${index}`, { turn });
+          await eventually(() => heard.length === 5, {
+            deadlineMs: client_timeout_ms,
+            what: `the messages of client ${index}, which heard ${heard.length}`,
+          });
+          return shaken;
+        }),
+      );
+      assert.deepEqual(
+        handshakes,
+        Array.from({ length: clients_count }, () => 1),
+      );
+      assert.equal(notesOf(sluice, 'faye').length, 1);
+      const workers = new Set(
+        sluice.logs.filter(({ target }) => String(target).startsWith('/faye')).map(({ worker }) => worker),
+      );
+      assert.equal(workers.size, 2, 'both workers have clients');
+    });
+});
+
+void describe('Colyseus with two workers and no setting', () => {
+  void it(`connects ${rooms_clients_count} clients to the workers that have their rooms`, async (t) => {
+    const sluice = await withTwo(t, { ...entry('rooms.mjs'), ...json_log });
+    const { Client } = packages('colyseus.js') as Colyseus;
+    const work = new AbortController();
+    // Requests go to the worker that is free: without these, the same one might answer all.
+    const busy = Array.from({ length: 3 }, async () => {
+      while (!work.signal.aborted) await (await fetch(`${sluice.url}/work`)).text();
+    });
+    const joined = await Promise.all(
+      Array.from({ length: rooms_clients_count }, async (_, index) => {
+        const room = await new Client(sluice.url).joinOrCreate('chat');
+        t.after(() => room.leave());
+        const answer = new Promise<{ text: string; pid: number }>((done) => room.onMessage('echo', done));
+        room.send('echo', `client ${index}`);
+        const { text, pid } = await answer;
+        assert.equal(text, `client ${index}`);
+        return { pid, room: room.roomId };
+      }),
+    ).finally(() => work.abort());
+    await Promise.all(busy);
+    const pids = new Map(joined.map(({ room, pid }) => [room, pid]));
+    assert.ok(
+      joined.every(({ room, pid }) => pids.get(room) === pid),
+      'a room is in one process',
+    );
+    assert.equal(notesOf(sluice, 'colyseus').length, 1);
+  });
+});
+
+void describe('what the log says of sessions in memory', () => {
+  const login = async (t: TestContext, workers: number, flags: string[] = []): Promise<string[]> => {
+    const sluice = await running(t, {
+      ...entry('login.js'),
+      workers,
+      flags: [...json_log.flags, ...flags],
+    });
+    await eventually(async () => (await sluice.status()).workers.every(({ state }) => state === 'ready'), {
+      deadlineMs: 60_000,
+      what: 'workers that are ready',
+    });
+    assert.equal((await fetch(`${sluice.url}/me`)).status, 200);
+    return notesOf(sluice, 'express-session');
+  };
+
+  void it('says once what to set, for all workers', async (t) => {
+    const notes = await login(t, 3);
+    assert.equal(notes.length, 1);
+    assert.match(String(notes[0]), /sticky\.by = "cookie".*3 workers$/);
+  });
+
+  void it('says nothing with one worker', async (t) => assert.deepEqual(await login(t, 1), []));
+
+  void it('says nothing where clients come back by cookie', async (t) =>
+    assert.deepEqual(await login(t, 2, ['--sticky', 'cookie']), []));
 });

@@ -1,5 +1,5 @@
-//! Clients that come back to the worker which keeps their session: by an Engine.IO session that a worker gave out, by a cookie,
-//! or by their address.
+//! Clients that come back to the worker which keeps their session. They are found by an Engine.IO session of a worker, by a
+//! cookie, by their address, or by the name of a worker in the path of an upgrade.
 //!
 //! The client's cookie, address or Engine.IO session determines the [`Home`] that the scheduler is asked for. The scheduler knows whether
 //! that worker still serves. A session is never older than its worker: another process has another number, another cookie and other
@@ -8,6 +8,7 @@
 mod address;
 mod cookie;
 mod engine_io;
+mod libraries;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use sluice_scheduler::{Home, WorkerId};
 
 use address::Addresses;
 use engine_io::{Asks, SessionTable};
+use libraries::Libraries;
 use sluice_classes::Rules;
 pub use sluice_compare::Arm;
 pub use trial::{Trial, TrialShare};
@@ -59,6 +61,7 @@ pub struct Sessions {
     names: RefCell<Names>,
     issued: RefCell<SessionTable>,
     addresses: RefCell<Addresses>,
+    libraries: RefCell<Libraries>,
     /// The version that is tried beside the present one.
     pub trial: Trial,
 }
@@ -144,6 +147,7 @@ impl Sessions {
             names: RefCell::default(),
             issued: RefCell::default(),
             addresses: RefCell::default(),
+            libraries: RefCell::default(),
             trial: Trial::default(),
         }
     }
@@ -168,6 +172,13 @@ impl Sessions {
             names.workers.remove(&name);
         }
         self.issued.borrow_mut().forget(worker);
+        self.libraries.borrow_mut().forget(worker);
+    }
+
+    /// Brings clients back to this worker, in which a library keeps their state: those below `mount` by their address, upgrades by the
+    /// worker's `name` in their path.
+    pub fn keeps_clients(&self, worker: WorkerId, mount: Option<&str>, name: Option<&str>) {
+        self.libraries.borrow_mut().keep(worker, mount, name);
     }
 
     /// Home of the request's client, and its version while one is tried. `serving` are the places whose workers may get one, `known` the
@@ -237,15 +248,21 @@ impl Sessions {
 
     fn home_of(&self, asked: &SessionQuery<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
+        let libraries = self.libraries.borrow();
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
         if let Some(visit) = self.of_engine_io(asked) {
             return Visit { hides_cookie, ..visit };
         }
         let (path, _) = engine_io::split(&asked.head.path_and_query);
+        if asked.is_upgrade
+            && let Some(worker) = libraries.named_in(path)
+        {
+            return Visit { home: Home::At(worker), is_counted: true, hides_cookie, ..Visit::default() };
+        }
         let is_for = || in_force.routes.find(&asked.head.method, site(&asked.head.authority), path).is_some();
         match in_force.by {
-            Sticky::Off => Visit::default(),
-            _ if !is_for() => Visit { hides_cookie, ..Visit::default() },
+            Sticky::Off if !libraries.takes(path) => Visit::default(),
+            Sticky::Cookie | Sticky::Address if !is_for() => Visit { hides_cookie, ..Visit::default() },
             Sticky::Cookie => {
                 let given = cookies_of(asked.head, &in_force.cookie);
                 let names = self.names.borrow();
@@ -259,7 +276,7 @@ impl Sessions {
                     ..Visit::default()
                 }
             }
-            Sticky::Address => {
+            Sticky::Off | Sticky::Address => {
                 let known = self.addresses.borrow_mut().worker_of(asked.client, &serving());
                 let (home, is_lost) = known.map_or((Home::New, false), |(worker, is_lost)| (Home::At(worker), is_lost));
                 Visit { home, is_counted: true, is_lost, ..Visit::default() }

@@ -6,6 +6,7 @@ mod graph;
 pub(crate) mod overruns;
 mod record;
 mod render;
+pub(crate) mod state;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -194,6 +195,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
             supervisor.heard_component_cache(process, now);
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
+        Kind::KeepsState => supervisor.heard_state(process, &said),
         Kind::Rendered => render::hear(supervisor, process, &said),
         Kind::Graph => supervisor.gate.reports().used_graph(&graph::told(&said)),
         Kind::Overrun => render::hear_overrun(supervisor, process, &said),

@@ -192,6 +192,9 @@ pub trait Workers {
     /// Reports that the worker's main thread is in a loop that lets others in until then. Each request given to it
     /// increments the byte in this file.
     fn breathes(&self, worker: WorkerId, counter: &Path, until: Instant);
+    /// Reports that a library keeps its clients' state in the worker. Clients that ask below `mount` come back by their address,
+    /// upgrades by its `name` in their path.
+    fn keeps_clients(&self, worker: WorkerId, mount: Option<&str>, name: Option<&str>);
     /// Reports that the app has connected to the gateway from this local port, or has closed that connection.
     fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool);
     /// Reports that the app writes to connections itself, past its responses, and how many bytes of that were dropped.

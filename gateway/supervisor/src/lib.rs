@@ -63,6 +63,7 @@ pub use reload::{ReloadEnd, ReloadFault};
 
 use auxiliary::Auxiliaries;
 use control::overruns::Overruns;
+use control::state::StateNotes;
 use guardian::Guardian;
 use main_server::MainServer;
 use process::Process;
@@ -147,6 +148,7 @@ pub struct Supervisor {
     react_off_told: Cell<bool>,
     /// Components that exceed their CPU budgets.
     overruns: RefCell<Overruns>,
+    state_notes: StateNotes,
 }
 
 /// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.

@@ -78,7 +78,11 @@ impl Supervisor {
     /// Command that starts a worker, with all its settings.
     pub(crate) fn command(&self, app: &App, worker: WorkerId, instance: u32, socket: &Path) -> Command {
         let mut command = app.command(worker, instance, socket);
-        self.main_server.tell(&mut command, app, self.gate.config().workers.start_timeout_ms);
+        let config = self.gate.config();
+        self.main_server.tell(&mut command, app, config.workers.start_timeout_ms);
+        // Other hosts answer on the app's port before the app does.
+        let refuses = if config.upstreams.routes.is_empty() { "1" } else { "0" };
+        command.env("SLUICE_REFUSES_EARLY", refuses);
         command
     }
 

@@ -9,6 +9,7 @@ use sluice_journal::Tasks;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::auxiliary::Auxiliaries;
+use crate::control::state::StateNotes;
 use crate::guardian::Guardian;
 use crate::main_server::MainServer;
 use crate::{App, Gate, Notifications, Supervisor, changes, control, priority, waits, watch};
@@ -43,6 +44,7 @@ impl Supervisor {
             component_cache: Cell::default(),
             react_off_told: Cell::new(false),
             overruns: RefCell::default(),
+            state_notes: StateNotes::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),

@@ -17,6 +17,8 @@ export interface Settings {
   readonly mainPort: number;
   /** Time for which a server elsewhere waits for one on a port that is meant; Infinity if the config names the port. */
   readonly mainWait_ms: number;
+  /** Whether connections to the gateway's port are refused until the app listens: no other host answers there. */
+  readonly refusesEarly: boolean;
   /** File that names what this process has loaded, while the app is being developed. */
   readonly loadedPath: string | undefined;
   /** Whether `@sluice/react` renders what the app asks react-dom for. */
@@ -44,6 +46,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     mainPort: readInteger(env['SLUICE_MAIN_PORT'], 0),
     mainWait_ms:
       env['SLUICE_MAIN_WAIT_MS'] === 'never' ? Infinity : readInteger(env['SLUICE_MAIN_WAIT_MS'], 3000),
+    refusesEarly: env['SLUICE_REFUSES_EARLY'] !== '0',
     loadedPath: env['SLUICE_LOADED'],
     rendersFast: env['SLUICE_REACT'] === 'fast',
     keepsPages: env['SLUICE_PAGES'] === '1',

@@ -2,7 +2,7 @@
  * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the app's
  * first line runs. `listen()` is caught, `process.send` exists, hooks can be registered, and the inspector's port is a
  * free one. Routers tell where their routes are registered, `@sluice/render` and `@sluice/graph` find their hosts, and the server modules of
- * react-dom are caught where `@sluice/react` is to render. Everything else waits until this process (or thread) is the
+ * react-dom are caught where `@sluice/react` is to render. Libraries that keep state in the process are reported. Everything else waits until this process (or thread) is the
  * one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
@@ -22,6 +22,7 @@ import { Purges } from './answers/purges.js';
 import { channelKey, purgeKey, registryKey } from './requests/registry.js';
 import { offerGraphHost } from './host/graph-host.js';
 import { offerRenderHost } from './host/render-host.js';
+import { reportState } from './host/state.js';
 import { Routers } from './routes/routers.js';
 
 const settings = readSettings(process.env);
@@ -49,5 +50,6 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   }
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();
+  await reportState(control, process.argv[1]);
   await routers.watch(process.argv[1]);
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { FakeGateway, PUBLIC_PORT } from './fake-gateway.js';
 
@@ -84,6 +86,84 @@ test('a probe for a free port and a second address of the main port succeed', as
     assert.deepEqual(await gateway.printed('http3'), { address: '::1', family: 'IPv6', port: PUBLIC_PORT });
     assert.equal((await gateway.ask()).body, 'http2');
     assert.ok(!gateway.lines.some(({ type }) => type === 'aux'));
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a server that probes for the port is not told, nor is its end', async () => {
+  const gateway = await start([
+    ['brief', PUBLIC_PORT],
+    ['brief', PUBLIC_PORT, '127.0.0.1'],
+    ['http', PUBLIC_PORT],
+  ]);
+  try {
+    await gateway.printed('opened');
+    assert.equal((await gateway.ask()).body, 'http2');
+    const told = gateway.lines
+      .map(({ type }) => type)
+      .filter((type) => ['listening', 'closing'].includes(type));
+    assert.deepEqual(told, ['listening']);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('the own port refuses connections until the app listens, and accepts them from then on', async (t) => {
+  const own = createServer((socket) => socket.end()).listen(0);
+  t.after(() => own.close());
+  await once(own, 'listening');
+  const { port } = own.address() as AddressInfo;
+  const other = createServer((socket) => socket.end()).listen(0);
+  t.after(() => other.close());
+  await once(other, 'listening');
+  const gateway = await FakeGateway.serve('several.cjs', {
+    args: [
+      JSON.stringify([
+        ['connect', port],
+        ['connect', { port, host: '127.0.0.1' }],
+        ['connect', (other.address() as AddressInfo).port],
+        ['brief', port],
+        ['connect', port, '::1'],
+        ['http', port],
+        ['signal'],
+        ['connect', port, '127.0.0.1'],
+      ]),
+    ],
+    env: { SLUICE_PORT_PUBLIC: String(port) },
+  });
+  try {
+    const refused = (address: string): object => ({
+      code: 'ECONNREFUSED',
+      message: `connect ECONNREFUSED ${address}:${port}`,
+    });
+    assert.deepEqual(await gateway.printed('connect0'), refused('127.0.0.1'));
+    assert.deepEqual(await gateway.printed('connect1'), refused('127.0.0.1'));
+    assert.equal(await gateway.printed('connect2'), 'connected');
+    assert.deepEqual(await gateway.printed('connect4'), refused('::1'));
+    gateway.child?.kill('SIGUSR2');
+    assert.equal(await gateway.printed('connect7'), 'connected');
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('the own port accepts early connections where other hosts may answer them', async (t) => {
+  const own = createServer((socket) => socket.end()).listen(0);
+  t.after(() => own.close());
+  await once(own, 'listening');
+  const { port } = own.address() as AddressInfo;
+  const gateway = await FakeGateway.serve('several.cjs', {
+    args: [
+      JSON.stringify([
+        ['connect', port, '127.0.0.1'],
+        ['http', port],
+      ]),
+    ],
+    env: { SLUICE_PORT_PUBLIC: String(port), SLUICE_REFUSES_EARLY: '0' },
+  });
+  try {
+    assert.equal(await gateway.printed('connect0'), 'connected');
   } finally {
     await gateway.stop();
   }

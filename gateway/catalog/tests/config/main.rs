@@ -265,9 +265,17 @@ fn what_kubernetes_says_of_services_with_like_names_sets_nothing() {
 
 #[test]
 fn no_variable_that_workers_get_is_one_of_the_config() {
-    for name in
-        ["WORKER", "SOCKET", "CONTROL", "CONCURRENCY", "WHILE_WAITING", "COMPILE_CACHE", "PORT_PUBLIC", "RUN_DIR"]
-    {
+    for name in [
+        "WORKER",
+        "SOCKET",
+        "CONTROL",
+        "CONCURRENCY",
+        "WHILE_WAITING",
+        "COMPILE_CACHE",
+        "PORT_PUBLIC",
+        "RUN_DIR",
+        "REFUSES_EARLY",
+    ] {
         let name = format!("SLUICE_{name}");
         assert!(keys().all(|key| key.env().as_ref() != Some(&name)), "{name}");
         assert_eq!(load("", &[(&name, "1")], &[]).unwrap().warnings, Vec::<String>::new());

@@ -57,6 +57,10 @@ impl Workers for WorkerLife {
         self.dispatch.tell(Event::Listening { worker });
     }
 
+    fn keeps_clients(&self, worker: WorkerId, mount: Option<&str>, name: Option<&str>) {
+        self.sessions.keeps_clients(worker, mount, name);
+    }
+
     fn app_is_down(&self, status: &str, stderr_tail: &str) {
         *self.road.last_words.borrow_mut() =
             Some(LastWords { status: status.to_owned(), stderr_tail: stderr_tail.to_owned() });

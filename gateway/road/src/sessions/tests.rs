@@ -182,3 +182,22 @@ fn a_call_of_the_app_itself_is_not_drawn() {
         assert_eq!(sessions.visit(&asked, Some(Arm::Present), Vec::new).place(), Home::Any);
     }
 }
+
+#[test]
+fn clients_of_a_library_come_back_by_address_at_its_path_alone_and_by_name_at_upgrades() {
+    let sessions = sessions(Sticky::Off);
+    sessions.keeps_clients(WorkerId(1), Some("/faye"), None);
+    sessions.keeps_clients(WorkerId(2), None, Some("wXyZ12345"));
+    assert_eq!(visit(&sessions, &request("/", "")).home, Home::Any);
+    let first = visit(&sessions, &request("/faye", "")).home;
+    assert!(matches!(first, Home::At(_)), "{first:?}");
+    let second = visit(&sessions, &request("/faye/handshake", ""));
+    assert_eq!((second.home, cookie_of(&sessions, &second, 1)), (first, None));
+
+    let head = request("/wXyZ12345/room?sessionId=a", "");
+    assert_eq!(visit(&sessions, &head).home, Home::Any, "it is no upgrade");
+    let asked = SessionQuery { head: &head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: true };
+    assert_eq!(sessions.visit(&asked, None, Vec::new).home, Home::At(WorkerId(2)));
+    sessions.exited(WorkerId(2));
+    assert_eq!(sessions.visit(&asked, None, Vec::new).home, Home::Any);
+}

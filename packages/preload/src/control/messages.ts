@@ -330,6 +330,18 @@ export type ToGateway =
       readonly type: 'react-off';
       readonly why: string;
     }
+  /** A library of the app keeps its clients' state in this process. With several workers, a client may need the one that has it. */
+  | {
+      readonly type: 'keeps-state';
+      /** `express-session`, `memorystore`, `faye`, `json-server` or `colyseus`. */
+      readonly library: string;
+      /** Path at which its clients ask, and where their address leads back to the same worker. */
+      readonly mount?: string;
+      /** This worker's name in the paths of upgrades. */
+      readonly name?: string;
+      /** The library finds the state of other processes: there is nothing to set. */
+      readonly shared?: boolean;
+    }
   /** The answer to `profile`, `heap` or `routes`: one of both. */
   | {
       readonly type: 'profiled';

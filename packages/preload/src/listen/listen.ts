@@ -39,12 +39,13 @@ import { isSecureHttp2, Misfits } from './misfits.js';
 import { OwnCpu } from '../cpu/own-cpu.js';
 import type { PageTags } from '../answers/page-tags.js';
 import { Prefaces } from './preface.js';
+import { refuseEarlyConnections } from './own-port.js';
 import { offerProfiles } from '../profiles/profiles.js';
 import { Report } from '../control/report.js';
 import { Requests } from '../requests/requests.js';
 import type { Routers } from '../routes/routers.js';
 import { Tails } from '../profiles/tail.js';
-import { later } from '../timers.js';
+import { later, nextTurn } from '../timers.js';
 import { tellThrown } from '../control/thrown.js';
 
 /** Time for which an app may have others than the server that `app.port` names before that is reported. */
@@ -98,6 +99,7 @@ class Roles {
   #wasTold = false;
   #socketsMade = 0;
   #isReminded = false;
+  #connectFreely: (() => void) | undefined;
 
   constructor(
     settings: Settings,
@@ -117,6 +119,14 @@ class Roles {
     this.#misfits = new Misfits(
       () => this.#requests !== undefined || this.#candidates.areThere || isClaimed(settings.socketPath),
     );
+    if (settings.refusesEarly && settings.portPublic !== 0)
+      this.#connectFreely = refuseEarlyConnections(settings.portPublic, () => this.#isServed());
+  }
+
+  /** Whether the app listens: a server of this process that was closed again, such as a probe for a free port, does not count. */
+  #isServed(): boolean {
+    if (this.#requests === undefined) return isClaimed(this.#settings.socketPath);
+    return this.#main?.server.listening === true;
   }
 
   /** False when the call is Node's to answer. */
@@ -266,22 +276,28 @@ class Roles {
   #tellOfMain(main: Main, waited_ms: number | null, others: readonly Candidate[]): void {
     const { server, requested, door } = main;
     this.#main = main;
+    let isTold = false;
     onClosing(server, () => {
       door?.close();
       if (this.#main !== main) return;
       // Node takes away only the name under which a server began to listen.
       rmSync(this.#settings.socketPath, { force: true });
-      this.#control.send({ type: 'closing' });
+      if (isTold) this.#control.send({ type: 'closing' });
     });
-    const tls = isTlsServer(server);
-    if (!this.#wasTold) keepBoot(() => this.#requests?.isIdle ?? true);
-    this.#wasTold = true;
-    this.#control.send({
-      type: 'listening',
-      requested,
-      tls,
-      waited_ms,
-      others: others.map((other) => other.requested),
+    // A probe for a free port closes its server in the same turn, and a worker that closes its server is replaced.
+    nextTurn(() => {
+      if (this.#main !== main || !server.listening) return;
+      isTold = true;
+      this.#connectFreely?.();
+      if (!this.#wasTold) keepBoot(() => this.#requests?.isIdle ?? true);
+      this.#wasTold = true;
+      this.#control.send({
+        type: 'listening',
+        requested,
+        tls: isTlsServer(server),
+        waited_ms,
+        others: others.map((other) => other.requested),
+      });
     });
   }
 
