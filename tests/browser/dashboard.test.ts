@@ -7,12 +7,14 @@ import { eventually } from '../support/eventually.ts';
 import { app, startSluice } from '../support/sluice.ts';
 import { open } from './chromium.ts';
 import { fakeGateway } from './fake.ts';
-import { barriers, isTooWide, options, shot } from './look.ts';
+import { barriers, cutTables, isTooWide, options, rowsOfTiles, shot } from './look.ts';
 
 const BYTES_MAX = 150_000;
+/** The same with 200 classes and 64 workers, whose figures are 100 KB. */
+const MANY_BYTES_MAX = 155_000;
 
 for (const dark of [false, true]) {
-  for (const width of [1440, 390]) {
+  for (const width of [1920, 1280, 390]) {
     void test(
       `page has no barriers and fits ${width} pixels, ${dark ? 'dark' : 'light'}`,
       options,
@@ -23,6 +25,8 @@ for (const dark of [false, true]) {
         await page.locator('#classes').waitFor();
         assert.deepEqual(await barriers(page), []);
         assert.equal(await isTooWide(page), false);
+        assert.deepEqual(await cutTables(page), []);
+        assert.equal((await rowsOfTiles(page)).size, 1, 'as many tiles in each row');
         assert.deepEqual(faults, []);
         await shot(page, `fake-${width}-${dark ? 'dark' : 'light'}`);
       },
@@ -31,7 +35,7 @@ for (const dark of [false, true]) {
 }
 
 void test('200 classes and 64 workers are shown, sorted and filtered', options, async (t) => {
-  const gateway = await fakeGateway(t, { workers: 64, classes: 200, hasGraph: false });
+  const gateway = await fakeGateway(t, { workers: 64, classes: 200, hasGraph: false, hasDeploy: false });
   const { page, faults } = await open(t, gateway.url);
   const classes = page.locator('section:has(#classes) tbody tr');
   await page.getByRole('button', { name: 'show all 200' }).click();
@@ -44,7 +48,7 @@ void test('200 classes and 64 workers are shown, sorted and filtered', options, 
   assert.match((await classes.last().textContent()) ?? '', /area-3\//, 'what is not known comes last');
   await page.getByLabel('Filter classes by name').fill('AREA-17/ get');
   assert.equal(await classes.count(), 1);
-  assert.ok(gateway.sent() < BYTES_MAX, `${gateway.sent()} bytes until all is there`);
+  assert.ok(gateway.sent() < MANY_BYTES_MAX, `${gateway.sent()} bytes until all is there`);
   await page.setViewportSize({ width: 390, height: 844 });
   assert.equal(await isTooWide(page), false);
   await shot(page, 'many-390');
@@ -181,6 +185,59 @@ void test(
     assert.deepEqual(await barriers(page), []);
     await shot(page, 'dial');
     assert.deepEqual(faults, []);
+  },
+);
+
+void test('changes since the deploy are on the first screen, with how sure they are', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page, faults } = await open(t, gateway.url);
+  const card = page.locator('section:has(#deploy)');
+  await card.waitFor();
+  const text = async () => (await card.innerText()).replaceAll(/\s+/g, ' ');
+  assert.match(await text(), /Since the last deploy generation 2, 12 min ago/);
+  assert.match(await text(), /service time \+12\.3 % \(\+9\.2 to \+15\.4\), 99\.99 % sure/);
+  assert.match(await text(), /failures \+1\.1 points .* holes in pages too few to tell/);
+  assert.match(await text(), /area-3\/:id service time 18 ms 31 ms \+72\.0 %/);
+  const box = await card.boundingBox();
+  assert.ok(box !== null && box.y + box.height < 800, JSON.stringify(box));
+  const seen = (await page.locator('section:has(#visitors)').innerText()).replaceAll(/\s+/g, ' ');
+  assert.match(
+    seen,
+    /Holes in pages 0\.06 % of 520k renders Now: shop\/Component3 2\.25 % of its renders late/,
+  );
+  assert.match(seen, /mobile, TTI 3\.36 s 7500 views hero:a, LCP 1\.5 s 12k views hero:b, LCP 1\.8 s/);
+  assert.match(
+    seen,
+    /hero:b against a largest contentful paint \+20\.0 % \(\+15\.0 to \+25\.0\), 99\.99 % sure/,
+  );
+  assert.match(seen, /hero:c against a too few views to tell/);
+  assert.deepEqual(faults, []);
+});
+
+void test('before a second version has served, nothing is compared', options, async (t) => {
+  const gateway = await fakeGateway(t, { hasDeploy: false });
+  const { page } = await open(t, gateway.url);
+  await page.locator('#visitors').waitFor();
+  assert.equal(await page.locator('#deploy').count(), 0);
+});
+
+void test(
+  'hosts that the app calls have a table, and classes the parts of their time',
+  options,
+  async (t) => {
+    const gateway = await fakeGateway(t, {});
+    const { page } = await open(t, gateway.url);
+    const rows = page.locator('section:has(#calls) tbody tr');
+    await rows.first().waitFor();
+    const text = async (row: number) => ((await rows.nth(row).innerText()) ?? '').replaceAll(/\s+/g, ' ');
+    assert.match(await text(0), /prices\.internal:8080 1800 240 ms 1\.9 s 94 % 4 12 7 for 6\.2 s/);
+    assert.match(await text(1), /search\.internal 1800 6 ms 19 ms 6 % 0 0 0$/);
+    const first = page.locator('section:has(#classes) tbody tr').first();
+    // 4 ms in the queue, 8 ms in the worker, of which 2 ms CPU time.
+    assert.match(
+      (await first.innerText()).replaceAll(/\s+/g, ' '),
+      /33\.3 % in the queue, 16\.7 % computing, 50 % waiting/,
+    );
   },
 );
 

@@ -7,11 +7,14 @@ import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { FlameData } from '../../packages/flame/src/data.ts';
 import type {
+  CalledHostSnapshot,
   ClassSnapshot,
   Columns,
   Costs,
+  DeploySnapshot,
   EffectsSnapshot,
   GraphSnapshot,
+  FindingSnapshot,
   Frame,
   Hello,
   Mark,
@@ -45,6 +48,8 @@ interface Options {
   classes?: number;
   /** Whether the app has a graph of data. */
   hasGraph?: boolean;
+  /** Whether a version has served before the present one. */
+  hasDeploy?: boolean;
   marks?: Mark[];
   /** Answers nobody without this token. */
   token?: string;
@@ -57,7 +62,17 @@ interface Options {
 
 export async function fakeGateway(
   t: TestContext,
-  { workers = 4, classes = 10, hasGraph = true, marks = [], token, tails = [], port = 0, flame }: Options,
+  {
+    workers = 4,
+    classes = 10,
+    hasGraph = true,
+    hasDeploy = true,
+    marks = [],
+    token,
+    tails = [],
+    port = 0,
+    flame,
+  }: Options,
 ): Promise<Fake> {
   const epoch = Date.now() - 300_000;
   const actions: string[] = [];
@@ -114,6 +129,7 @@ export async function fakeGateway(
     const costs: Costs = {
       classes: { cut_ms: 20, uncut: null, classes: classesOf(classes) },
       quarantined: [],
+      deploy: hasDeploy ? deploy() : null,
     };
     event('costs', costs);
     const tell = () => {
@@ -258,6 +274,80 @@ function graph(): GraphSnapshot {
   };
 }
 
+function finding(
+  measure: string,
+  verdict: string,
+  change: number,
+  sure: number,
+  is_share = false,
+): FindingSnapshot {
+  const apart = Math.abs(change) / 4;
+  return { measure, verdict, change, low: change - apart, high: change + apart, sure, is_share };
+}
+
+/** A version that takes more time than the one before it, by one class. */
+function deploy(): DeploySnapshot {
+  const slow = { class: 'shop.example GET /area-3/:id', before_ms: 18, after_ms: 31 };
+  return {
+    generation: 2,
+    before: 1,
+    at_ms: Date.now() - 720_000,
+    requests: [81_000, 9_300],
+    findings: [
+      finding('CPU time', 'better', -0.082, 0.9991),
+      finding('service time', 'worse', 0.123, 0.99999),
+      finding('failures', 'worse', 0.011, 0.997, true),
+      {
+        measure: 'holes in pages',
+        verdict: 'unknown',
+        change: null,
+        low: null,
+        high: null,
+        sure: 0,
+        is_share: true,
+      },
+    ],
+    classes: [
+      { ...slow, finding: finding('service time', 'worse', 0.72, 0.99999) },
+      {
+        class: 'shop.example GET /area-1/:id',
+        before_ms: 4,
+        after_ms: 3,
+        finding: finding('CPU time', 'better', -0.25, 0.999),
+      },
+    ],
+    compared: 12,
+  };
+}
+
+/** A host that is slow, and one that is quick. */
+function called(): CalledHostSnapshot[] {
+  const host = {
+    calls_total: 91_000,
+    errors_total: 0,
+    failures_total: 0,
+    calls: 1800,
+    errors: 0,
+    waiting: 0,
+    oldest_ms: null,
+  };
+  return [
+    {
+      ...host,
+      host: 'prices.internal:8080',
+      p50_ms: 240,
+      p95_ms: 1900,
+      share: 0.94,
+      errors: 4,
+      errors_total: 40,
+      failures_total: 12,
+      waiting: 7,
+      oldest_ms: 6200,
+    },
+    { ...host, host: 'search.internal', p50_ms: 6, p95_ms: 19, share: 0.06 },
+  ];
+}
+
 /** Pages of two settings, one of which is the browser's work, and 40 components. */
 function effects(): EffectsSnapshot {
   const vitals = (name: string, scale: number): VitalsSnapshot => ({
@@ -288,8 +378,22 @@ function effects(): EffectsSnapshot {
       cpu_ms_total: 90_000 / (at + 1),
     })),
     components_count: 412,
+    renders_total: 520_000,
+    holes_total: 312,
+    worst_hole: { component: 'shop/Component3', share: 0.0225, outcome: 'late' },
     settings: [setting('s0', 2), setting('s100', 1)],
     variants: [vitals('hero:a', 1), vitals('hero:b', 1.2)],
+    experiments: [
+      {
+        name: 'hero',
+        baseline: 'a',
+        arms: [
+          { name: 'a', views: 12_000, findings: [] },
+          { name: 'b', views: 10_000, findings: [finding('largest contentful paint', 'worse', 0.2, 0.9999)] },
+          { name: 'c', views: 12, findings: [] },
+        ],
+      },
+    ],
     pages: [vitals('shop.example GET /product/:id', 1), vitals('other', 3)],
   };
 }
@@ -380,6 +484,7 @@ function status(workers: number, hasGraph: boolean): Snapshot {
     },
     dial: { server: { '*': '50%', 'Reviews@mobile': '0%' }, turned: true },
     effects: effects(),
+    called: called(),
     graph: hasGraph ? graph() : null,
     page_cache: {
       enabled: true,

@@ -30,6 +30,24 @@ export async function barriers(page: Page): Promise<string[]> {
 export const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
+/** Tables that are wider than what is seen of them. */
+export const cutTables = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.scroll')]
+      .filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => `${one.getAttribute('aria-label')}: ${one.scrollWidth} of ${one.clientWidth}`),
+  );
+
+/** Different numbers of tiles that rows have. */
+export async function rowsOfTiles(page: Page): Promise<Set<number>> {
+  const tops = await page.evaluate(() =>
+    [...document.querySelectorAll('.tile')].map((tile) => tile.getBoundingClientRect().top),
+  );
+  const rows = new Map<number, number>();
+  for (const top of tops) rows.set(top, (rows.get(top) ?? 0) + 1);
+  return new Set(rows.values());
+}
+
 /** A picture for the eye, where SLUICE_TEST_SHOTS names a directory. */
 export async function shot(page: Page, name: string): Promise<void> {
   const dir = process.env['SLUICE_TEST_SHOTS'];

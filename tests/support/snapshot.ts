@@ -1,5 +1,9 @@
 // What `sluice status --json` says, as far as tests and benchmarks look at it.
 
+import type { CalledHostSnapshot } from '../../packages/dashboard/src/snapshot.ts';
+
+export type { CalledHostSnapshot };
+
 export interface Percentiles {
   p50: number | null;
   p95: number | null;
@@ -146,6 +150,7 @@ export interface Snapshot {
     }[];
     paths_count: number;
   } | null;
+  called: readonly CalledHostSnapshot[];
   page_cache: {
     pages: number;
     bytes: number;

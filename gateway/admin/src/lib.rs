@@ -28,8 +28,8 @@ use sluice_catalog::refusals::{
     DialError, FlameError, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError,
 };
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
-    TrialSnapshot, UnkeptSnapshot,
+    CacheSnapshot, ClassesSnapshot, DeploySnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest,
+    ReportSnapshot, Snapshot, TrialSnapshot, UnkeptSnapshot,
 };
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
@@ -67,6 +67,8 @@ pub trait Operator {
     fn trial(&self, action: Option<TrialAction>) -> oneshot::Receiver<Result<Option<TrialSnapshot>, TrialError>>;
     /// Costs of requests, by class.
     fn classes(&self) -> ClassesSnapshot;
+    /// Changes since the latest version of the app came; `None` while only one has served.
+    fn deploy(&self) -> Option<DeploySnapshot>;
     /// Time and CPU that requests took since this version of the app or so many milliseconds ago, and before.
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot;
     /// The page cache, and what it keeps of the page with this URL.

@@ -168,7 +168,7 @@ impl Live {
 }
 
 fn costs(operator: &dyn Operator) -> Costs {
-    Costs { classes: operator.classes(), quarantined: operator.quarantined() }
+    Costs { classes: operator.classes(), quarantined: operator.quarantined(), deploy: operator.deploy() }
 }
 
 impl State {

@@ -13,9 +13,9 @@ use sluice_catalog::refusals::{
     DialError, FlameError, GivenUp, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError,
 };
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, GatewayState, KeptSnapshot, Percentiles, Purge,
-    QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, TrialSnapshot, UnkeptSnapshot,
-    WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, CurrentRequest, DeploySnapshot, DialSnapshot, GatewayState, KeptSnapshot,
+    Percentiles, Purge, QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, TrialSnapshot,
+    UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Journal, Options};
 use sluice_observe::Observer;
@@ -122,6 +122,7 @@ impl Operator for TestOperator {
             dial: DialSnapshot::default(),
             effects: None,
             graph: None,
+            called: Vec::new(),
         }
     }
 
@@ -184,6 +185,10 @@ impl Operator for TestOperator {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         sender.send(3).unwrap();
         receiver
+    }
+
+    fn deploy(&self) -> Option<DeploySnapshot> {
+        None
     }
 
     fn classes(&self) -> ClassesSnapshot {

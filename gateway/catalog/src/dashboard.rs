@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
+use crate::snapshot::{ClassesSnapshot, DeploySnapshot, QuarantinedRequest, Snapshot};
 
 /// The first event of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct Costs {
     pub classes: ClassesSnapshot,
     /// Requests that are answered without a worker.
     pub quarantined: Vec<QuarantinedRequest>,
+    /// Changes since the latest version of the app came; `None` while only one has served.
+    #[serde(default)]
+    pub deploy: Option<DeploySnapshot>,
 }
 
 /// Figures of one span of time.

@@ -4,6 +4,8 @@
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
 mod cache;
+mod calls;
+mod deploy;
 mod graph;
 mod machine;
 mod purge;
@@ -16,10 +18,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use cache::{CacheSnapshot, DiskCacheSnapshot, KeptSnapshot, SharedCacheSnapshot, UnkeptSnapshot};
+pub use calls::CalledHostSnapshot;
+pub use deploy::{ClassChangeSnapshot, DeploySnapshot};
 pub use graph::{GraphPathSnapshot, GraphRouteSnapshot, GraphSnapshot};
 pub use machine::{LatelySnapshot, MachineSnapshot};
 pub use purge::Purge;
-pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
+pub use render::{
+    ArmSnapshot, ComponentSnapshot, DialSnapshot, EffectsSnapshot, ExperimentSnapshot, HoleSnapshot, SettingSnapshot,
+    VitalsSnapshot,
+};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
 pub use trial::{FindingSnapshot, PageClassSnapshot, PagesSnapshot, TrialSnapshot, TrialState};
 
@@ -112,6 +119,9 @@ pub struct Snapshot {
     /// Reports of `@sluice/graph`; `None` while there are none.
     #[serde(default)]
     pub graph: Option<GraphSnapshot>,
+    /// Hosts that the app calls by HTTP, those that took most time lately first.
+    #[serde(default)]
+    pub called: Vec<CalledHostSnapshot>,
     /// Pages that are kept; `None` while `cache.enabled` is off.
     #[serde(default)]
     pub page_cache: Option<CacheSnapshot>,

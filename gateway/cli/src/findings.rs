@@ -1,27 +1,6 @@
-//! Findings of comparisons, for people and programs.
+//! Findings of comparisons, for people.
 
-use sluice_catalog::snapshot::FindingSnapshot;
-use sluice_compare::{Finding, Verdict};
-
-/// A finding for programs.
-pub fn snapshot_of(finding: &Finding) -> FindingSnapshot {
-    let Finding { measure, verdict, change, sure } = *finding;
-    let verdict = match verdict {
-        Verdict::Better => "better",
-        Verdict::Equal => "equal",
-        Verdict::Unknown => "unknown",
-        Verdict::Worse => "worse",
-    };
-    FindingSnapshot {
-        measure: measure.name().to_owned(),
-        verdict: verdict.to_owned(),
-        change: change.map(|change| change.value),
-        low: change.map(|change| change.low),
-        high: change.map(|change| change.high),
-        sure,
-        is_share: measure.is_share(),
-    }
-}
+use sluice_compare::Finding;
 
 /// A finding as a part of a sentence: `CPU time +11.2 % (+4.0 to +18.9)`.
 pub fn said(finding: &Finding) -> String {

@@ -10,12 +10,14 @@
 //! - `heap`: growth of heaps, which has too few workers for a test and therefore never turns a version back
 //! - `html`: pages of both versions, which never decide anything
 //! - `rule`: what follows from the findings
+//! - `arms`: two arms of an experiment, by times that browsers measured
 //! - `spans`: two spans of time one after the other, where nothing served beside the other
 //!
 //! Memory is bounded: moments for each of at most [`CLASSES_MAX`] classes.
 
 #![forbid(unsafe_code)]
 
+mod arms;
 mod events;
 mod heap;
 mod html;
@@ -27,11 +29,12 @@ mod visitors;
 
 use std::time::Duration;
 
+pub use arms::ArmTimes;
 use events::{Events, Limits};
 use heap::Heaps;
 pub use html::{PageDifference, PageVerdict, compare_pages};
 pub use rule::{Rule, Ruling};
-pub use spans::{LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, like_for_like};
+pub use spans::{LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, compare_shares, like_for_like};
 use times::{Taken, Times};
 use visitors::Visitors;
 
@@ -69,6 +72,12 @@ pub enum Measure {
     Holes,
     /// Heap in use after garbage collection.
     Heap,
+    /// Largest contentful paint of a page view.
+    Paint,
+    /// Time until a page's components answered.
+    Interactive,
+    /// Slowest interaction of a page view, to the next paint.
+    Interaction,
 }
 
 impl Measure {
@@ -81,6 +90,9 @@ impl Measure {
             Measure::Deaths => "worker deaths",
             Measure::Holes => "holes in pages",
             Measure::Heap => "heap",
+            Measure::Paint => "largest contentful paint",
+            Measure::Interactive => "time to interactive",
+            Measure::Interaction => "interaction to next paint",
         }
     }
 

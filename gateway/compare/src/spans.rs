@@ -1,4 +1,4 @@
-//! Two spans of time one after the other, by the CPU time that requests of each class took in parts of them.
+//! Two spans of time one after the other, by the time that requests of each class took in parts of them, and by shares of events.
 //!
 //! - Mix of requests: classes of both spans, weighted as they came before. Another mix is no change.
 //! - Noise: the parts of a span, each for all classes, differ by more than chance if the machine, its neighbours or the visitors change. The
@@ -17,6 +17,9 @@ pub const REQUESTS_MIN: u64 = 100;
 const PARTS_MIN: usize = 6;
 /// Probability of a false alarm.
 const ALPHA: f64 = 0.01;
+/// Inverse of the variance of a difference of shares at which its test is most sensitive, divided by 13: for a change of one
+/// percentage point beyond the margin.
+const RHO_OF_SHARES: f64 = 14_000.0;
 /// Share of the CPU time of each side below which the classes that both have say nothing of a budget.
 pub const SHARE_MIN: f64 = 0.8;
 
@@ -118,25 +121,69 @@ impl LikeForLike {
         self.after_us / self.before_us.max(f64::MIN_POSITIVE) - 1.0
     }
 
-    /// Finding on a change beyond this limit, a ratio from -1: worse if there is surely more, better if there is surely less.
+    /// Finding on a change of CPU time beyond this limit, a ratio from -1: worse if there is surely more, better if there is surely
+    /// less.
     pub fn finding(&self, limit: f64) -> Finding {
-        let measure = Measure::Cpu;
+        self.judged(Measure::Cpu, [limit, limit], 1)
+    }
+
+    /// Finding on this measure, as one of so many: the probability that any of them is a false alarm is 1 %. A change within
+    /// `margin`, a ratio, is none.
+    pub fn finding_beyond(&self, measure: Measure, margin: f64, of: usize) -> Finding {
+        self.judged(measure, [-margin, margin], of)
+    }
+
+    fn judged(&self, measure: Measure, [low, high]: [f64; 2], of: usize) -> Finding {
         let Some(variance) = self.variance.filter(|_| self.before_us > 0.0 && self.after_us > 0.0) else {
             return Finding { measure, verdict: Verdict::Unknown, change: None, sure: 0.0 };
         };
         let (value, known) = ((self.after_us / self.before_us).ln(), 1.0 / variance);
-        let beyond = known * (value - limit.ln_1p());
-        let (worse, better) = (evidence(beyond, known, RHO), evidence(-beyond, known, RHO));
-        let verdict = if worse >= 1.0 / ALPHA {
-            Verdict::Worse
-        } else if better >= 1.0 / ALPHA {
-            Verdict::Better
-        } else {
-            Verdict::Unknown
-        };
+        let worse = evidence(known * (value - high.ln_1p()), known, RHO);
+        let better = evidence(known * (low.ln_1p() - value), known, RHO);
+        let verdict = verdict(worse, better, of);
         let apart = radius(known, RHO, ALPHA) / known;
         let [value, low, high] = [value, value - apart, value + apart].map(f64::exp_m1);
         Finding { measure, verdict, change: Some(Change { value, low, high }), sure: sure(worse, better) }
+    }
+}
+
+/// Compares shares of events, by parts of two spans: requests or renders, and events among them. A change within `margin`, a
+/// difference of shares, is none.
+#[allow(clippy::cast_precision_loss)] // Far below 2^53.
+pub fn compare_shares(measure: Measure, before: &[[u64; 2]], after: &[[u64; 2]], margin: f64) -> Finding {
+    let of = |parts: &[[u64; 2]]| {
+        let [count, events] = parts.iter().fold([0, 0], |all, part| [all[0] + part[0], all[1] + part[1]]);
+        if count < REQUESTS_MIN {
+            return None;
+        }
+        let (count, share) = (count as f64, events as f64 / count as f64);
+        // One event more, so that none in a few requests is not taken for certainty.
+        let near = (events as f64 + 1.0) / (count + 2.0);
+        let spent = Spent { class: "", requests: 0, mean_us: 0.0, parts };
+        let between = variance(std::iter::once((1.0, &spent)))?;
+        Some((share, between.max(near * (1.0 - near) / count)))
+    };
+    let Some(((was, of_before), (is, of_after))) = of(before).zip(of(after)) else {
+        return Finding { measure, verdict: Verdict::Unknown, change: None, sure: 0.0 };
+    };
+    let (value, known) = (is - was, 1.0 / (of_before + of_after));
+    let worse = evidence(known * (value - margin), known, RHO_OF_SHARES);
+    let better = evidence(known * (-value - margin), known, RHO_OF_SHARES);
+    let apart = radius(known, RHO_OF_SHARES, ALPHA) / known;
+    let change = Change { value, low: (value - apart).max(-was), high: (value + apart).min(1.0 - was) };
+    Finding { measure, verdict: verdict(worse, better, 1), change: Some(change), sure: sure(worse, better) }
+}
+
+/// Verdict by the evidence for either direction, as one of so many verdicts.
+#[allow(clippy::cast_precision_loss)] // Few.
+fn verdict(worse: f64, better: f64, of: usize) -> Verdict {
+    let enough = of.max(1) as f64 / ALPHA;
+    if worse >= enough {
+        Verdict::Worse
+    } else if better >= enough {
+        Verdict::Better
+    } else {
+        Verdict::Unknown
     }
 }
 
@@ -255,6 +302,52 @@ mod tests {
         let [rare, many] = [&rare, &many].map(|side| side.iter().map(spent).collect::<Vec<_>>());
         assert_eq!(like_for_like(&rare, &many), None);
         assert_eq!(like_for_like(&[], &many), None);
+    }
+
+    /// Parts of 100 requests, of which each has an event with this probability.
+    fn events(noise: &mut impl FnMut() -> f64, parts: usize, share: f64) -> Vec<[u64; 2]> {
+        let mut part = || [100, (0..100).map(|_| u64::from(noise() < share)).sum()];
+        (0..parts).map(|_| part()).collect()
+    }
+
+    #[test]
+    fn equal_shares_are_no_change_and_more_failures_are_worse() {
+        let (mut alarms, mut found, mut inside) = (0, 0, 0);
+        for seed in 1..=1_000 {
+            let mut noise = noise(seed);
+            let (before, alike) = (events(&mut noise, 24, 0.01), events(&mut noise, 24, 0.01));
+            let finding = compare_shares(Measure::Failures, &before, &alike, 0.002);
+            alarms += i32::from(finding.verdict != Verdict::Unknown);
+            let finding = compare_shares(Measure::Failures, &before, &events(&mut noise, 24, 0.05), 0.002);
+            found += i32::from(finding.verdict == Verdict::Worse);
+            inside += i32::from(finding.change.is_some_and(|change| change.low < 0.04 && 0.04 < change.high));
+        }
+        assert!(alarms <= 10 && found > 950 && inside >= 990, "{alarms} alarms, {found} found, {inside} inside");
+    }
+
+    #[test]
+    fn shares_of_few_or_of_one_bad_moment_are_not_sure() {
+        let calm = vec![[100, 0]; 12];
+        let compare = |after: &[[u64; 2]]| compare_shares(Measure::Holes, &calm, after, 0.002);
+        assert_eq!(compare(&[[9, 9]; 6]).change, None, "too few");
+        assert_eq!(compare(&[[100, 3]; 3]).change, None, "too few parts");
+        assert_eq!(compare(&calm).verdict, Verdict::Unknown);
+        let mut loud = calm.clone();
+        loud[4] = [100, 60];
+        assert_eq!(compare(&loud).verdict, Verdict::Unknown, "one bad moment is no version that fails more");
+        let worse = compare(&[[100, 5]; 12]);
+        assert_eq!((worse.verdict, worse.measure.is_share()), (Verdict::Worse, true));
+        assert!(worse.sure > 0.99 && worse.change.is_some_and(|change| change.low > 0.0), "{worse:?}");
+    }
+
+    #[test]
+    fn one_of_many_findings_needs_more_evidence() {
+        let of = |us: u64| [("GET /", vec![[100, us * 100]; 24])];
+        let change = compared(&of(1_000), &of(1_055));
+        assert_eq!(change.finding_beyond(Measure::Service, 0.0, 1).verdict, Verdict::Worse);
+        assert_eq!(change.finding_beyond(Measure::Service, 0.05, 1).verdict, Verdict::Unknown);
+        let one_of_many = change.finding_beyond(Measure::Service, 0.0, 100_000);
+        assert_eq!((one_of_many.verdict, one_of_many.measure), (Verdict::Unknown, Measure::Service));
     }
 
     #[test]

@@ -148,6 +148,11 @@ impl Times {
         }
     }
 
+    /// Takes the time of one whose visitor is not known.
+    pub(crate) fn take_view(&mut self, arm: Arm, class: &str, us: u64) {
+        self.take(&Taken { arm, visitor: None, weight: 1.0 }, class, us);
+    }
+
     /// Whether any request came.
     pub(crate) fn has_any(&self) -> bool {
         self.counts != [0; 2]

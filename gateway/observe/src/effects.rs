@@ -5,12 +5,13 @@ mod metrics;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sluice_catalog::snapshot::EffectsSnapshot;
+use sluice_catalog::snapshot::{ArmSnapshot, EffectsSnapshot, ExperimentSnapshot};
 use sluice_journal::Page;
-use sluice_vitals::{Beacon, ComponentReport, Effects, Holes, SettingReport};
+use sluice_vitals::{ArmFindings, Beacon, ComponentReport, Effects, ExperimentFindings, Holes, SettingReport};
 use tokio::time::Instant;
 
 use crate::context::Context;
+use crate::deploys::finding_snapshot;
 
 /// Reports about rendering, collected for metrics and snapshots.
 pub struct RenderEffects {
@@ -44,7 +45,9 @@ impl RenderEffects {
 
     /// Summary of the reports for operators.
     pub fn snapshot(&self) -> Option<EffectsSnapshot> {
-        self.effects.borrow_mut().snapshot(self.context.since_start(Instant::now()))
+        let mut effects = self.effects.borrow_mut();
+        let snapshot = effects.snapshot(self.context.since_start(Instant::now()))?;
+        Some(EffectsSnapshot { experiments: effects.experiments().into_iter().map(experiment).collect(), ..snapshot })
     }
 
     /// Component of whose recent renders most left a hole, and their share.
@@ -55,4 +58,13 @@ impl RenderEffects {
     pub(crate) fn write_metrics(&self, page: &mut Page) {
         metrics::write(page, &self.effects.borrow());
     }
+}
+
+fn experiment(of: ExperimentFindings) -> ExperimentSnapshot {
+    let arm = |arm: ArmFindings| ArmSnapshot {
+        name: arm.name,
+        views: arm.views,
+        findings: arm.findings.iter().map(finding_snapshot).collect(),
+    };
+    ExperimentSnapshot { name: of.name, baseline: of.baseline, arms: of.arms.into_iter().map(arm).collect() }
 }

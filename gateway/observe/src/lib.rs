@@ -8,8 +8,10 @@
 
 mod age;
 mod alarms;
+mod calls;
 mod context;
 mod crashes;
+mod deploys;
 mod effects;
 mod files;
 mod follower;
@@ -42,7 +44,9 @@ use tokio::time::Instant;
 
 pub use age::{Beat, Growth};
 pub use alarms::Alarms;
+pub use calls::OutgoingCalls;
 pub use crashes::Crashes;
+pub use deploys::finding_snapshot;
 pub use effects::RenderEffects;
 pub use files::{make_private_dir, make_room, write_whole};
 pub use follower::{Followers, RouteFollower};
@@ -71,6 +75,8 @@ pub struct Observer {
     pub traces: Traces,
     /// Alarms about conditions that last.
     pub alarms: Alarms,
+    /// The app's HTTP calls to other hosts.
+    pub calls: OutgoingCalls,
     /// Workers that ended unexpectedly.
     pub crashes: Crashes,
     /// Reports of workers and browsers about rendering.
@@ -120,6 +126,7 @@ impl Observer {
             headers: LoggedHeaders::new(config),
             traces: Traces::default(),
             alarms: Alarms::new(&context),
+            calls: OutgoingCalls::new(&context),
             crashes: Crashes::default(),
             effects: RenderEffects::new(&context),
             graph: GraphReports::new(&context),
@@ -211,7 +218,8 @@ impl Observer {
         let Some(service_us) = service_us else { return };
         if let Some(generation) = generation {
             let runs = runs.unwrap_or_default();
-            self.spending.request(generation, &record.class, &RequestCost { cpu_us, service_us, runs: &runs });
+            let failed = record.line.as_ref().is_some_and(|line| line.rest.status >= 500);
+            self.spending.request(generation, &record.class, &RequestCost { cpu_us, service_us, runs: &runs, failed });
         }
         self.growth.request(worker, class, &record.class, &Took { service_us, cpu_us, handler_us });
     }
@@ -225,6 +233,7 @@ impl Observer {
     /// Forgets a worker whose process is gone.
     pub fn exited(&self, worker: WorkerId) {
         self.mode.gone(worker);
+        self.calls.gone(worker.0);
         self.runs.gone(worker.0);
         self.routes.gone(worker.0);
         self.growth.gone(worker.0);
@@ -265,6 +274,7 @@ impl Observer {
         }
         self.effects.write_metrics(page);
         self.graph.write_metrics(page);
+        self.calls.write_metrics(page);
         self.alarms.write_metrics(page);
         self.trials.write_metrics(page);
     }

@@ -2,6 +2,7 @@
 //!
 //! Workers are input (I8): lines are bounded, unknown ones are ignored, and a worker speaks only for itself.
 
+mod calls;
 mod graph;
 pub(crate) mod overruns;
 mod record;
@@ -198,6 +199,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         Kind::KeepsState => supervisor.heard_state(process, &said),
         Kind::Rendered => render::hear(supervisor, process, &said),
         Kind::Graph => supervisor.gate.reports().used_graph(&graph::told(&said)),
+        Kind::Called => supervisor.gate.reports().called(process.worker, &calls::told(&said)),
         Kind::Overrun => render::hear_overrun(supervisor, process, &said),
         Kind::Tailed => {
             let ControlRecord { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;

@@ -11,7 +11,7 @@ use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
 use sluice_observe::TailReport;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
-use sluice_vitals::{ComponentReport, GraphCounts, GraphPathReport, GraphRouteReport, SettingReport};
+use sluice_vitals::{CallsReport, ComponentReport, GraphCounts, GraphPathReport, GraphRouteReport, SettingReport};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -244,6 +244,8 @@ pub trait Reports {
     fn rendered(&self, told: &RenderReport<'_>);
     /// Reports what routes and pages of graphs did.
     fn used_graph(&self, told: &GraphReport<'_>);
+    /// Reports the app's HTTP calls to other hosts.
+    fn called(&self, worker: WorkerId, told: &[CallsReport<'_>]);
 
     // Of single requests.
 

@@ -3,12 +3,14 @@
 //! who asks.
 
 mod age;
+mod parts;
 mod routes;
 mod runs;
 mod spending;
+mod totals;
 mod trend;
 
 pub use age::{AgeGrowth, Ages, Figure, Needs, Took, WorkerLife};
 pub use routes::{Adder, GrowingRoutes, RouteGrowth};
 pub use runs::{LongRun, Runs, Totals};
-pub use spending::{RequestCost, Since, Spending};
+pub use spending::{ClassParts, RequestCost, SideParts, Since, Spending};

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use sluice_catalog::snapshot::{RUN_CLASSES, ReportSide, ReportSnapshot, SpentSnapshot};
-use sluice_sketch::scale;
+use crate::parts::{PARTS, Parts};
+use crate::totals::RequestTotals;
+use sluice_catalog::snapshot::{ReportSide, ReportSnapshot, SpentSnapshot};
 
 /// Length of a period at first, milliseconds.
 const PERIOD_MS: u64 = 60_000;
@@ -13,10 +14,8 @@ const PERIOD_MS: u64 = 60_000;
 const SHORT_FOR_MS: u64 = 1_800_000;
 /// Length of older ones together, milliseconds.
 const LONG_PERIOD_MS: u64 = 600_000;
-/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 9 MB.
+/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 13 MB.
 const PERIODS_MAX: usize = 130;
-/// Parts of a period, of about as many requests each. What they differ by says how sure a comparison is.
-const PARTS: usize = 12;
 /// Requests of a part at first; twice as many whenever there are too many parts.
 const PART_REQUESTS: u32 = 8;
 /// Parts that are told of a span.
@@ -24,14 +23,8 @@ const TOLD_PARTS_MAX: usize = 24;
 /// Classes that a period tells apart; further ones count together.
 const CLASSES_MAX: usize = 100;
 const CLASS_OTHER: &str = "other";
-/// Buckets of service times in each doubling: percentiles are within an eighth of the truth.
-const PER_DOUBLING: u64 = 4;
-/// The longest service time that is counted apart, two minutes.
-const SERVICE_US_MAX: u64 = 120_000_000;
-const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(SERVICE_US_MAX) + 1;
 /// A worker that was not heard for longer is not known to have held its memory.
 const SILENCE_MS_MAX: u64 = 5_000;
-const GB: f64 = 1e9;
 
 /// Spans that are to be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +44,26 @@ pub struct RequestCost<'a> {
     pub service_us: u64,
     /// Uninterrupted runs of each class but the first.
     pub runs: &'a [u64],
+    /// Whether its answer had a status of 500 or above.
+    pub failed: bool,
+}
+
+/// Requests of a class in parts of a span, the same parts for all classes of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassParts {
+    /// Requests that did not fail, and their time in workers in microseconds.
+    pub service: Vec<[u64; 2]>,
+    /// Requests, and those of them that failed.
+    pub failures: Vec<[u64; 2]>,
+}
+
+/// Parts of a span by class, and those of all renders in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SideParts {
+    /// Parts of each class.
+    pub classes: BTreeMap<Rc<str>, ClassParts>,
+    /// Renders of components, and those of them that left a hole in their page.
+    pub holes: Vec<[u64; 2]>,
 }
 
 /// See the module's text.
@@ -75,38 +88,19 @@ struct Period {
     part: usize,
     part_requests: u32,
     part_requests_max: u32,
+    /// Renders of components, and holes among them.
+    renders: Parts,
 }
 
 #[derive(Debug, Default)]
 struct ClassTotals {
     spent: RequestTotals,
-    /// Requests with known CPU time in each part, and that time.
-    measured: [u32; PARTS],
-    cpu_us: [u64; PARTS],
-}
-
-#[derive(Clone, Debug)]
-struct RequestTotals {
-    requests: u64,
-    /// Requests of them whose CPU time is known, and that time.
-    measured: u64,
-    cpu_us: u64,
-    service_us: u64,
-    service: [u32; BUCKETS],
-    runs: [u64; RUN_CLASSES.len() - 1],
-}
-
-impl Default for RequestTotals {
-    fn default() -> Self {
-        Self {
-            requests: 0,
-            measured: 0,
-            cpu_us: 0,
-            service_us: 0,
-            service: [0; BUCKETS],
-            runs: [0; RUN_CLASSES.len() - 1],
-        }
-    }
+    /// Requests with known CPU time, and that time in microseconds.
+    cpu: Parts,
+    /// Requests that did not fail, and their time in workers in microseconds.
+    service: Parts,
+    /// Requests, and those of them that failed.
+    failures: Parts,
 }
 
 impl Spending {
@@ -119,6 +113,12 @@ impl Spending {
             return totals.record(ended, part);
         }
         period.totals(class).record(ended, part);
+    }
+
+    /// A worker of this version has rendered components, some of which left a hole in their page.
+    pub fn rendered(&mut self, now_ms: u64, generation: u64, renders: u64, holes: u64) {
+        let period = self.period(now_ms, generation);
+        period.renders.add(period.part, [renders, holes.min(renders)]);
     }
 
     /// A worker has so much resident memory.
@@ -140,11 +140,10 @@ impl Spending {
         let kept_since_ms = self.periods.iter().map(|period| period.from_ms).min();
         let (before, after) = match since.unwrap_or(Since::Generation(self.generation)) {
             Since::Generation(generation) => {
-                let all = || self.periods.iter();
-                let former = all().map(|period| period.generation).filter(|its| *its < generation).max();
+                let former = self.former(generation);
                 (
-                    side(all().filter(|period| Some(period.generation) == former)),
-                    side(all().filter(|period| period.generation >= generation)),
+                    side(self.periods.iter().filter(|period| Some(period.generation) == former)),
+                    side(self.periods.iter().filter(|period| period.generation >= generation)),
                 )
             }
             Since::Time(since_ms) => {
@@ -160,6 +159,19 @@ impl Spending {
             }
         };
         ReportSnapshot { before, after, kept_since_ms, change: None }
+    }
+
+    /// Parts of the version before the latest one, and of the latest one; `None` while only one version has served.
+    pub fn parts(&self) -> Option<[SideParts; 2]> {
+        let former = self.former(self.generation)?;
+        let of =
+            |is_of: &dyn Fn(u64) -> bool| side_parts(self.periods.iter().filter(|period| is_of(period.generation)));
+        Some([of(&|its| its == former), of(&|its| its >= self.generation)])
+    }
+
+    /// The version before this one of those that have served.
+    fn former(&self, generation: u64) -> Option<u64> {
+        self.periods.iter().map(|period| period.generation).filter(|its| *its < generation).max()
     }
 
     fn period(&mut self, now_ms: u64, generation: u64) -> &mut Period {
@@ -206,7 +218,8 @@ impl Period {
     fn new(generation: u64, now_ms: u64) -> Self {
         let (from_ms, until_ms, held, classes) = (now_ms, now_ms, 0.0, BTreeMap::new());
         let (part, part_requests, part_requests_max) = (0, 0, PART_REQUESTS);
-        Self { generation, from_ms, until_ms, held, classes, part, part_requests, part_requests_max }
+        let renders = Parts::default();
+        Self { generation, from_ms, until_ms, held, classes, part, part_requests, part_requests_max, renders }
     }
 
     /// Begins the next part if the one that is under way is whole.
@@ -220,6 +233,7 @@ impl Period {
     fn begin_part(&mut self) {
         if self.part + 1 == PARTS {
             self.classes.values_mut().for_each(ClassTotals::halve);
+            self.renders.halve();
             self.part = PARTS / 2 - 1;
             self.part_requests_max = self.part_requests_max.saturating_mul(2);
         }
@@ -239,6 +253,7 @@ impl Period {
         self.held += later.held;
         self.begin_part();
         let part = self.part;
+        self.renders.add(part, later.renders.total());
         for (class, totals) in &later.classes {
             self.totals(class).add(totals, part);
         }
@@ -249,26 +264,53 @@ impl ClassTotals {
     fn record(&mut self, ended: &RequestCost<'_>, part: usize) {
         self.spent.record(ended);
         if let Some(cpu_us) = ended.cpu_us {
-            self.measured[part] += 1;
-            self.cpu_us[part] += cpu_us;
+            self.cpu.add(part, [1, cpu_us]);
         }
+        if !ended.failed {
+            self.service.add(part, [1, ended.service_us]);
+        }
+        self.failures.add(part, [1, u64::from(ended.failed)]);
     }
 
     /// Joins parts two by two.
     fn halve(&mut self) {
-        for part in 0..PARTS {
-            let pair = part * 2..(part * 2 + 2).min(PARTS);
-            let is_there = part * 2 < PARTS;
-            self.measured[part] = if is_there { self.measured[pair.clone()].iter().sum() } else { 0 };
-            self.cpu_us[part] = if is_there { self.cpu_us[pair].iter().sum() } else { 0 };
+        for parts in [&mut self.cpu, &mut self.service, &mut self.failures] {
+            parts.halve();
         }
     }
 
     fn add(&mut self, more: &Self, part: usize) {
         self.spent.add(&more.spent);
-        self.measured[part] += more.measured.iter().sum::<u32>();
-        self.cpu_us[part] += more.cpu_us.iter().sum::<u64>();
+        self.cpu.add(part, more.cpu.total());
+        self.service.add(part, more.service.total());
+        self.failures.add(part, more.failures.total());
     }
+}
+
+/// Parts of all of these periods together, as many as [`side`] tells.
+fn side_parts<'a>(periods: impl Iterator<Item = &'a Period> + Clone) -> SideParts {
+    let parts: usize = periods.clone().map(|period| period.part + 1).sum();
+    let none = || vec![[0; 2]; parts.min(TOLD_PARTS_MAX)];
+    let mut sides = SideParts { classes: BTreeMap::new(), holes: none() };
+    let mut parts_before = 0;
+    for period in periods {
+        for at in 0..=period.part {
+            let told = (parts_before + at) * sides.holes.len() / parts;
+            add(&mut sides.holes[told], period.renders.at(at));
+            for (class, totals) in &period.classes {
+                let made = || ClassParts { service: none(), failures: none() };
+                let of = sides.classes.entry(Rc::clone(class)).or_insert_with(made);
+                add(&mut of.service[told], totals.service.at(at));
+                add(&mut of.failures[told], totals.failures.at(at));
+            }
+        }
+        parts_before += period.part + 1;
+    }
+    sides
+}
+
+fn add(to: &mut [u64; 2], [count, sum]: [u64; 2]) {
+    *to = [to[0] + count, to[1].saturating_add(sum)];
 }
 
 /// All of these periods together.
@@ -288,10 +330,8 @@ fn side<'a>(periods: impl Iterator<Item = &'a Period> + Clone) -> Option<ReportS
                 classes.entry(Rc::clone(class)).or_insert_with(|| (RequestTotals::default(), vec![[0; 2]; told_parts]));
             spent.add(&totals.spent);
             all.add(&totals.spent);
-            let of_part = totals.measured.iter().zip(totals.cpu_us).take(period.part + 1);
-            for (at, (measured, cpu_us)) in of_part.enumerate() {
-                let [count, us] = &mut told[(parts_before + at) * told_parts / parts];
-                (*count, *us) = (*count + u64::from(*measured), *us + cpu_us);
+            for at in 0..=period.part {
+                add(&mut told[(parts_before + at) * told_parts / parts], totals.cpu.at(at));
             }
         }
         parts_before += period.part + 1;
@@ -311,58 +351,6 @@ fn side<'a>(periods: impl Iterator<Item = &'a Period> + Clone) -> Option<ReportS
     let mut told: Vec<_> = classes.into_iter().map(snapshot).collect();
     told.sort_by(|one, other| other.cpu_s.total_cmp(&one.cpu_s));
     Some(ReportSide { from_ms, until_ms, generations, all: all.snapshot("", held), classes: told })
-}
-
-impl RequestTotals {
-    fn record(&mut self, ended: &RequestCost<'_>) {
-        self.requests += 1;
-        if let Some(cpu_us) = ended.cpu_us {
-            self.measured += 1;
-            self.cpu_us += cpu_us;
-        }
-        self.service_us += ended.service_us;
-        self.service[scale::bucket::<PER_DOUBLING>(ended.service_us.min(SERVICE_US_MAX))] += 1;
-        self.runs.iter_mut().zip(ended.runs).for_each(|(sum, runs)| *sum += runs);
-    }
-
-    fn add(&mut self, more: &Self) {
-        self.requests += more.requests;
-        self.measured += more.measured;
-        self.cpu_us += more.cpu_us;
-        self.service_us += more.service_us;
-        self.runs.iter_mut().zip(more.runs).for_each(|(sum, more)| *sum += more);
-        self.service.iter_mut().zip(&more.service).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
-    }
-
-    /// Percentile in milliseconds, by the nearest rank.
-    fn percentile(&self, hundredths: u64) -> f64 {
-        let rank = (self.requests * hundredths).div_ceil(100).max(1);
-        let mut seen = 0;
-        let found = self.service.iter().position(|count| {
-            seen += u64::from(*count);
-            seen >= rank
-        });
-        found.map_or(0.0, |bucket| scale::middle::<PER_DOUBLING>(bucket) / 1000.0)
-    }
-
-    #[allow(clippy::cast_precision_loss)] // Far below 2^53.
-    fn snapshot(&self, class: &str, held: f64) -> SpentSnapshot {
-        let thousands = |of: u64| of as f64 / 1000.0;
-        // Requests whose CPU time is not known count as the mean of the others.
-        let mean_us = (self.measured > 0).then(|| self.cpu_us as f64 / self.measured as f64);
-        SpentSnapshot {
-            class: class.to_owned(),
-            requests: self.requests,
-            cpu_s: mean_us.unwrap_or(0.0) * self.requests as f64 / 1e6,
-            cpu_s_per_1000: mean_us.map(|mean_us| mean_us / 1000.0),
-            memory_gb_s_per_1000: if self.requests == 0 { 0.0 } else { held / 1000.0 / GB / thousands(self.requests) },
-            service_p50_ms: self.percentile(50),
-            service_p95_ms: self.percentile(95),
-            service_p99_ms: self.percentile(99),
-            runs: self.runs.to_vec(),
-            parts: Vec::new(),
-        }
-    }
 }
 
 #[cfg(test)]

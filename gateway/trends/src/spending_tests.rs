@@ -3,7 +3,7 @@ use super::*;
 const MINUTE: u64 = 60_000;
 
 fn ended(cpu_us: Option<u64>, service_us: u64) -> RequestCost<'static> {
-    RequestCost { cpu_us, service_us, runs: &[1, 0, 2] }
+    RequestCost { cpu_us, service_us, runs: &[1, 0, 2], failed: false }
 }
 
 fn near(found: f64, wanted: f64) -> bool {
@@ -156,4 +156,27 @@ fn few_seconds_have_parts_of_requests_too() {
     let parts = &class(&side, "GET /").parts;
     assert!((6..=PARTS).contains(&parts.len()) && parts.iter().all(|part| part[0] <= 64), "{parts:?}");
     assert!(class(&side, "GET /").parts.iter().all(|[count, us]| *us == count * 1_000));
+}
+
+#[test]
+fn parts_of_two_versions_tell_times_failures_and_holes_of_each() {
+    let mut spending = Spending::default();
+    serve(&mut spending, 0, 30, 1, 10_000);
+    assert_eq!(spending.parts(), None, "there is no version before");
+    for second in 0..600 {
+        let now_ms = 30 * MINUTE + second * 1000;
+        let failed = RequestCost { failed: second % 10 == 0, ..ended(None, 30_000) };
+        spending.request(now_ms, 2, &Rc::from("GET /"), &failed);
+        spending.rendered(now_ms, 2, 20, 1);
+    }
+    spending.rendered(31 * MINUTE, 2, 3, u64::MAX);
+    let [before, after] = spending.parts().unwrap();
+    let total = |parts: &[[u64; 2]]| parts.iter().fold([0, 0], |all, of| [all[0] + of[0], all[1] + of[1]]);
+    assert_eq!(total(&before.holes), [0, 0]);
+    assert_eq!(total(&after.holes), [12_003, 603]);
+    assert_eq!(total(&before.classes["GET /"].service), [1800, 18_000_000]);
+    assert_eq!(total(&before.classes["GET /search"].failures), [1800, 0]);
+    assert_eq!(total(&after.classes["GET /"].failures), [600, 60]);
+    assert_eq!(total(&after.classes["GET /"].service), [540, 540 * 30_000], "the time of an error says nothing");
+    assert_eq!((before.holes.len(), after.holes.len()), (TOLD_PARTS_MAX, TOLD_PARTS_MAX));
 }

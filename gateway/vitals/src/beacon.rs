@@ -17,6 +17,8 @@ const BYTES_MAX: f64 = 1e9;
 const MEMORY_BYTES_MAX: f64 = 1e11;
 /// Most components of a page that something can be wrong with.
 const FAULTS_MAX: u64 = 10_000;
+/// Most experiments of one page.
+const VARIANTS_MAX: usize = 16;
 /// Longest path or id of a page.
 const PAGE_BYTES_MAX: usize = 2048;
 
@@ -109,6 +111,9 @@ pub struct Beacon {
     /// The variant that the visitor is in.
     #[serde(default)]
     pub variant: Option<String>,
+    /// Arms of all experiments that had a say in the page, where there are several: `variant` and others.
+    #[serde(default)]
+    pub variants: Vec<String>,
     /// The visitor's device.
     pub device: Device,
     /// Time to the first byte, milliseconds.
@@ -188,8 +193,10 @@ impl Beacon {
         if beacon.v != VERSION {
             return Err(NotABeacon::Version);
         }
-        let is_named =
-            (beacon.setting.is_empty() || is_label(&beacon.setting)) && beacon.variant.as_deref().is_none_or(is_label);
+        let is_named = (beacon.setting.is_empty() || is_label(&beacon.setting))
+            && beacon.variant.as_deref().is_none_or(is_label)
+            && beacon.variants.len() <= VARIANTS_MAX
+            && beacon.variants.iter().all(|variant| is_label(variant));
         if !is_named || beacon.page.as_ref().is_some_and(|page| page.len() > PAGE_BYTES_MAX) {
             return Err(NotABeacon::Label);
         }
@@ -203,6 +210,18 @@ impl Beacon {
         let is_plausible = |(value, max): &(Option<f64>, f64)| value.is_none_or(|value| (0.0..=*max).contains(&value));
         let is_counted = beacon.mismatches.max(beacon.failed) <= FAULTS_MAX;
         if is_counted && times.iter().chain(&others).all(is_plausible) { Ok(beacon) } else { Err(NotABeacon::Range) }
+    }
+}
+
+impl Beacon {
+    /// Labels of all arms that the page is of, each once.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        let others = self
+            .variants
+            .iter()
+            .enumerate()
+            .filter(|(at, other)| self.variant.as_ref() != Some(*other) && !self.variants[..*at].contains(other));
+        self.variant.as_deref().into_iter().chain(others.map(|(_, other)| other.as_str()))
     }
 }
 
@@ -232,6 +251,10 @@ mod tests {
         let least = Beacon::parse(br#"{"v":1,"device":"bot","later":{"a":[1]}}"#).unwrap();
         assert_eq!((least.page, least.lcp_ms, least.device), (None, None, Device::Bot));
         assert_eq!((least.setting.as_str(), least.mismatches, least.failed), ("", 0, 0));
+        assert_eq!(beacon.labels().collect::<Vec<_>>(), ["hero:b"]);
+        let several = br#"{"v":1,"device":"mobile","variant":"hero:b","variants":["hero:b","card:a","card:a"]}"#;
+        let several = Beacon::parse(several).unwrap();
+        assert_eq!(several.labels().collect::<Vec<_>>(), ["hero:b", "card:a"], "each of them once");
     }
 
     #[test]
@@ -242,6 +265,7 @@ mod tests {
             Beacon::parse(text.as_bytes()).unwrap_err()
         };
         let long = format!(r#""setting":"{}""#, "x".repeat(65));
+        let many = format!(r#""v":1,"variants":["a:b"{}],"#, r#","a:b""#.repeat(VARIANTS_MAX));
         for (from, to, why) in [
             (r#""v":1"#, r#""v":2"#, NotABeacon::Version),
             (r#""v":1,"#, "", NotABeacon::Form),
@@ -251,6 +275,9 @@ mod tests {
             (r#""setting":"s50""#, r#""setting":"a\nb""#, NotABeacon::Label),
             (r#""setting":"s50""#, &long, NotABeacon::Label),
             (r#""variant":"hero:b""#, r#""variant":"<b>""#, NotABeacon::Label),
+            (r#""v":1,"#, r#""v":1,"variants":["a:b","<b>"],"#, NotABeacon::Label),
+            (r#""v":1,"#, &many, NotABeacon::Label),
+            (r#""v":1,"#, r#""v":1,"variants":"a:b","#, NotABeacon::Form),
             (r#""mobile""#, r#""toaster""#, NotABeacon::Form),
             (r#""mobile""#, "7", NotABeacon::Form),
             ("120.5", "-1", NotABeacon::Range),

@@ -131,6 +131,14 @@ impl Components {
         (shown.collect(), count)
     }
 
+    /// All renders, and those that left a hole in their page.
+    pub(crate) fn holes(&self) -> [u64; 2] {
+        self.renders().fold([0, 0], |[renders, holes], (_, outcome, count)| {
+            let left = if is_hole(outcome) { count } else { 0 };
+            [renders.saturating_add(count), holes.saturating_add(left)]
+        })
+    }
+
     /// Renders by component and outcome.
     pub(crate) fn renders(&self) -> impl Iterator<Item = (&str, &str, u64)> {
         self.rows.iter().flat_map(|(name, component)| {
@@ -169,7 +177,7 @@ mod tests {
             components.add(&report, now);
         }
         let (shown, count) = components.snapshot();
-        assert_eq!(count, 2);
+        assert_eq!((count, components.holes()), (2, [7, 1]));
         assert_eq!(shown.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Reviews", "Price"]);
         assert_eq!(shown[1].outcomes, BTreeMap::from([("rendered".to_owned(), 5), ("error".to_owned(), 1)]));
         assert!((shown[1].cpu_ms_total - 1.0).abs() < 1e-9);

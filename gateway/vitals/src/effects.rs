@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use sluice_catalog::snapshot::{EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
+use sluice_catalog::snapshot::{EffectsSnapshot, HoleSnapshot, SettingSnapshot, VitalsSnapshot};
 
+use crate::arms::{ExperimentFindings, Experiments};
 use crate::beacon::{Beacon, Device, Measure, is_label};
 use crate::components::{ComponentReport, Components, Holes, in_ms};
 use crate::names::{Names, OTHER};
@@ -12,7 +13,7 @@ use crate::row::{CLS_BOUNDS, Histogram, Row, Totals};
 /// Settings that are distinguished.
 const SETTINGS_MAX: usize = 32;
 /// Variants that are distinguished.
-const VARIANTS_MAX: usize = 32;
+const VARIANTS_MAX: usize = 100;
 /// Classes of pages that are distinguished.
 const PAGES_MAX: usize = 100;
 /// Classes of pages that are shown to operators.
@@ -46,6 +47,7 @@ pub struct Effects {
     components: Components,
     settings: Names<Setting, SETTINGS_MAX>,
     variants: Names<Row, VARIANTS_MAX>,
+    experiments: Experiments,
     pages: Names<Row, PAGES_MAX>,
 }
 
@@ -70,6 +72,7 @@ impl Effects {
     pub fn varied(&mut self, variant: &str, now: Duration) {
         if is_label(variant) {
             self.variants.used(variant, now);
+            self.experiments.known(variant, now);
         }
     }
 
@@ -79,14 +82,16 @@ impl Effects {
         let setting = self.settings.found(&beacon.setting);
         setting.rows[device].add(beacon, now);
         setting.totals[device].add(beacon);
-        if let Some(variant) = &beacon.variant {
-            self.variants.found(variant).add(beacon, now);
-        }
         // Classes are the gateway's own, and bounded there.
-        self.pages.used(class.unwrap_or(OTHER), now).add(beacon, now);
+        let class = class.unwrap_or(OTHER);
+        for variant in beacon.labels() {
+            self.variants.found(variant).add(beacon, now);
+            self.experiments.measured(variant, beacon, class);
+        }
+        self.pages.used(class, now).add(beacon, now);
     }
 
-    /// Figures for operators; `None` while nothing was reported.
+    /// Figures for operators without experiments; `None` while nothing was reported.
     #[must_use]
     pub fn snapshot(&mut self, now: Duration) -> Option<EffectsSnapshot> {
         let (components, components_count) = self.components.snapshot();
@@ -97,13 +102,25 @@ impl Effects {
         let of = |(name, row): (&str, &mut Row)| row.snapshot(name, now);
         let mut pages: Vec<_> = self.pages.iter_mut().collect();
         pages.sort_by_key(|(_, page)| std::cmp::Reverse(page.reports));
+        let [renders_total, holes_total] = self.components.holes();
+        let worst = self.components.worst(now);
         Some(EffectsSnapshot {
             components,
             components_count,
+            renders_total,
+            holes_total,
+            worst_hole: worst.map(|Holes { component, share, outcome }| HoleSnapshot { component, share, outcome }),
             settings,
             variants: self.variants.iter_mut().map(of).collect(),
+            experiments: Vec::new(),
             pages: pages.into_iter().take(PAGES_SHOWN_MAX).map(of).collect(),
         })
+    }
+
+    /// Arms of experiments, compared by what browsers measured.
+    #[must_use]
+    pub fn experiments(&self) -> Vec<ExperimentFindings> {
+        self.experiments.findings()
     }
 
     /// The component of whose recent renders most left a hole, if any did.

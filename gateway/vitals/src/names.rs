@@ -58,6 +58,11 @@ impl<T: Default, const MAX: usize> Names<T, MAX> {
         &mut self.other
     }
 
+    /// Name of the row that a name counts under now.
+    pub(crate) fn name_of<'a>(&self, name: &'a str) -> &'a str {
+        if self.rows.contains_key(name) { name } else { OTHER }
+    }
+
     /// All rows that were used, in the order of their names, [`OTHER`] last.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         let rows = self.rows.iter().map(|(name, row)| (name.as_str(), &row.value));

@@ -1,4 +1,4 @@
-//! Histogram of the values of about the last hour or two. It must not know what is measured.
+//! Histogram of the values of about the last one or two windows of time. It must not know what is measured.
 
 use std::time::Duration;
 
@@ -9,24 +9,28 @@ const PER_DOUBLING: u64 = 16;
 /// The largest value that is counted apart.
 const VALUE_MAX: u64 = (1 << 30) - 1;
 const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(VALUE_MAX) + 1;
-/// Length of a window; the one before still counts.
-const WINDOW: Duration = Duration::from_secs(3600);
 
-/// Counts of values in two windows, each in memory that is taken with its first value.
+/// Counts of values in two windows of so many seconds, the present one and the one before, each in memory that is taken with
+/// its first value.
 #[derive(Debug, Default)]
-pub(crate) struct Spread {
+pub(crate) struct Spread<const WINDOW_S: u64 = 3600> {
     /// The number of the window that `windows[0]` is for, counted from the start.
     latest: u64,
     windows: [Option<Box<[u32; BUCKETS]>>; 2],
 }
 
-impl Spread {
+impl<const WINDOW_S: u64> Spread<WINDOW_S> {
     /// Takes in a value.
     pub(crate) fn record(&mut self, value: u64, now: Duration) {
+        self.record_many(value, 1, now);
+    }
+
+    /// Takes in a value that came so many times.
+    pub(crate) fn record_many(&mut self, value: u64, count: u64, now: Duration) {
         self.forget(now);
         let window = self.windows[0].get_or_insert_with(|| Box::new([0; BUCKETS]));
         let bucket = &mut window[scale::bucket::<PER_DOUBLING>(value.min(VALUE_MAX))];
-        *bucket = bucket.saturating_add(1);
+        *bucket = bucket.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
     }
 
     /// The smallest value with at least so many of 100 at or below it. `None` where no value came lately.
@@ -46,8 +50,16 @@ impl Spread {
         found.map(scale::middle::<PER_DOUBLING>)
     }
 
+    /// Sum of the values, as exact as percentiles are.
+    pub(crate) fn sum(&mut self, now: Duration) -> f64 {
+        self.forget(now);
+        let windows = self.windows.iter().flatten();
+        let counts = windows.flat_map(|window| window.iter().enumerate().filter(|(_, count)| **count > 0));
+        counts.map(|(bucket, count)| scale::middle::<PER_DOUBLING>(bucket) * f64::from(*count)).sum()
+    }
+
     fn forget(&mut self, now: Duration) {
-        let latest = now.as_secs() / WINDOW.as_secs();
+        let latest = now.as_secs() / WINDOW_S;
         match latest.saturating_sub(self.latest) {
             0 => return,
             1 => self.windows.rotate_right(1),
@@ -66,7 +78,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_near_the_truth_and_nothing_gives_none() {
-        let mut spread = Spread::default();
+        let mut spread = <Spread>::default();
         assert_eq!(spread.percentile(75, HOUR), None);
         for value in 1..=4000 {
             spread.record(value, HOUR);
@@ -79,7 +91,7 @@ mod tests {
 
     #[test]
     fn values_are_forgotten_after_one_to_two_hours() {
-        let mut spread = Spread::default();
+        let mut spread = <Spread>::default();
         spread.record(10, HOUR / 2);
         spread.record(30, HOUR * 3 / 2);
         assert_eq!(

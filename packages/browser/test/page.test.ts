@@ -17,7 +17,13 @@ before(async () => {
 after(() => site.close());
 
 const counter: Box = { n: 'Counter', on: 'load', props: { start: 1 } };
-const data = (path: string) => ({ page: 'listing', setting: 's100', variant: 'hero:b', vitals: path });
+const data = (path: string) => ({
+  page: 'listing',
+  setting: 's100',
+  variant: 'hero:b',
+  variants: ['hero:b', 'card:big'],
+  vitals: path,
+});
 
 /** Beacons that came to a path, read. */
 const beacons = (path: string): Record<string, unknown>[] =>
@@ -92,14 +98,25 @@ void test('a page that is left sends one beacon with what was measured', options
   await page.getByText('add: 2').waitFor();
   await page.goto('about:blank');
   const [beacon] = await eventually(() => beacons('/vitals').length > 0 && beacons('/vitals'));
-  const { v, page: named, setting, variant, device, mismatches, failed, ...measures } = beacon ?? {};
+  const {
+    v,
+    page: named,
+    setting,
+    variant,
+    variants,
+    device,
+    mismatches,
+    failed,
+    ...measures
+  } = beacon ?? {};
   assert.deepEqual(
-    { v, named, setting, variant, device, mismatches, failed },
+    { v, named, setting, variant, variants, device, mismatches, failed },
     {
       v: 1,
       named: 'listing',
       setting: 's100',
       variant: 'hero:b',
+      variants: ['hero:b', 'card:big'],
       device: 'desktop',
       mismatches: 1,
       failed: 0,

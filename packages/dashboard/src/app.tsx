@@ -6,7 +6,9 @@ import type { Model, Span } from './feed/model.js';
 import type { FlameWish, Store } from './feed/store.js';
 import { bytes, clock, count, time, trimmed } from './format.js';
 import { Actions, Token } from './parts/actions.js';
+import { Calls } from './parts/calls.js';
 import { Classes } from './parts/classes.js';
+import { Glance } from './parts/deploy.js';
 import { Events } from './parts/events.js';
 import { Flame } from './parts/flame.js';
 import { Graph } from './parts/graph.js';
@@ -87,14 +89,22 @@ export function App({ model, store }: { model: Model; store: Store }) {
           <div class="data">
             <Alarms alarms={status.alarms} />
             <Tiles model={model} />
+            <Glance
+              deploy={model.costs?.deploy ?? null}
+              effects={status.effects}
+              now_ms={model.frame?.now_ms ?? 0}
+            />
             <Charts model={model} theme={theme} />
             <div class="columns">
-              <Workers
-                model={model}
-                profile={(worker) =>
-                  store.hasToken ? setFlame({ worker, seconds: PROFILE_S }) : setActing(true)
-                }
-              />
+              <div class="data">
+                <Workers
+                  model={model}
+                  profile={(worker) =>
+                    store.hasToken ? setFlame({ worker, seconds: PROFILE_S }) : setActing(true)
+                  }
+                />
+                <Renders status={status} />
+              </div>
               <Events marks={model.marks} />
             </div>
             <Quarantine
@@ -102,10 +112,8 @@ export function App({ model, store }: { model: Model; store: Store }) {
               release={(which) => act('release', { which }, 'The request is let through again.')}
             />
             {model.costs !== null && <Classes classes={model.costs.classes} />}
-            <div class="columns even">
-              <HeatMap points={model.points} runs={status.runs} theme={theme} />
-              <Renders status={status} />
-            </div>
+            <Calls called={status.called} />
+            <HeatMap points={model.points} runs={status.runs} theme={theme} />
             <Rendering status={status} />
             <Graph graph={status.graph} />
             <Pages cache={status.page_cache} />

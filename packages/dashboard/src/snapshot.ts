@@ -79,6 +79,8 @@ export interface Snapshot {
   readonly effects: EffectsSnapshot | null;
   /** Reports of `@sluice/graph`; `None` while there are none. */
   readonly graph: GraphSnapshot | null;
+  /** Hosts that the app calls by HTTP, those that took most time lately first. */
+  readonly called: readonly CalledHostSnapshot[];
   /** Pages that are kept; `None` while `cache.enabled` is off. */
   readonly page_cache: CacheSnapshot | null;
   /** Number of requests that a worker holds, and whether that fits the app. */
@@ -625,6 +627,74 @@ export interface KeptSnapshot {
   readonly tags: readonly string[];
 }
 
+/**
+ * HTTP calls of the app to one host. Times and shares are of about the last minute, totals since the
+ * start.
+ */
+export interface CalledHostSnapshot {
+  /** Host and port, without the scheme's own port; `other` for those beyond 50. */
+  readonly host: string;
+  /** Calls that have begun. */
+  readonly calls_total: number;
+  /** Calls that have ended without an answer: refused, reset, timed out or aborted. */
+  readonly errors_total: number;
+  /** Answers with a status of 500 or above. */
+  readonly failures_total: number;
+  /** Calls that have begun lately. */
+  readonly calls: number;
+  /** Calls that have ended without an answer lately. */
+  readonly errors: number;
+  /**
+   * Median time from the request to the head of its answer, milliseconds; `None` while no answer came
+   * lately.
+   */
+  readonly p50_ms: number | null;
+  /** 95th percentile of that. */
+  readonly p95_ms: number | null;
+  /** Part of the time to answers of all hosts, from 0 to 1. */
+  readonly share: number;
+  /** Calls that wait for an answer now. */
+  readonly waiting: number;
+  /** Milliseconds that the first of them has waited; `None` while none waits. */
+  readonly oldest_ms: number | null;
+}
+
+/**
+ * Comparison of the latest version of the app with the one before it, one after the other. It says
+ * nothing of causes other than the version that came at the same time.
+ */
+export interface DeploySnapshot {
+  /** The latest version that has served. */
+  readonly generation: number;
+  /** The version before it. */
+  readonly before: number;
+  /** End of the first request of the latest version, Unix time in milliseconds. */
+  readonly at_ms: number;
+  /** Requests of the version before, and of the latest one. */
+  readonly requests: readonly number[];
+  /**
+   * Findings on all classes that both have, like for like: CPU time, service time, failures, holes in
+   * pages.
+   */
+  readonly findings: readonly FindingSnapshot[];
+  /** Classes that surely changed, those that became worse first. At most 10. */
+  readonly classes: readonly ClassChangeSnapshot[];
+  /** Classes that both have often enough to compare them. */
+  readonly compared: number;
+}
+
+/** Change of one measure of one class. */
+export interface ClassChangeSnapshot {
+  /** The class. */
+  readonly class: string;
+  /** Mean before, milliseconds. */
+  readonly before_ms: number;
+  /** Mean since, milliseconds. */
+  readonly after_ms: number;
+  /** Finding on it. */
+  readonly finding: FindingSnapshot;
+}
+
 /** Reports of workers on their graphs since the start. */
 export interface GraphSnapshot {
   /** Pages whose state was written. */
@@ -751,12 +821,50 @@ export interface EffectsSnapshot {
   readonly components: readonly ComponentSnapshot[];
   /** Components in all; those beyond 500 are one, `other`. */
   readonly components_count: number;
+  /** Renders of all components. */
+  readonly renders_total: number;
+  /** Renders among them that left a hole in their page. */
+  readonly holes_total: number;
+  /** Component of whose recent renders most left a hole; `None` while none does. */
+  readonly worst_hole: HoleSnapshot | null;
   /** Figures by setting of the dial. */
   readonly settings: readonly SettingSnapshot[];
   /** Figures by variant. */
   readonly variants: readonly VitalsSnapshot[];
+  /** Arms of experiments, compared by what browsers measured. */
+  readonly experiments: readonly ExperimentSnapshot[];
   /** Figures by class of the page: the 20 with most reports, that with most first. */
   readonly pages: readonly VitalsSnapshot[];
+}
+
+/** Arms of an experiment, compared with one of them. */
+export interface ExperimentSnapshot {
+  /** Name of the experiment. */
+  readonly name: string;
+  /** The arm that the others are compared with: `control`, or the first one by name. */
+  readonly baseline: string;
+  /** All arms that pages were of, by name. */
+  readonly arms: readonly ArmSnapshot[];
+}
+
+/** An arm of an experiment. */
+export interface ArmSnapshot {
+  /** Name of the arm. */
+  readonly name: string;
+  /** Page views whose browsers have reported. */
+  readonly views: number;
+  /** Findings on its times, compared with those of the baseline; none for the baseline itself. */
+  readonly findings: readonly FindingSnapshot[];
+}
+
+/** Component that leaves holes in pages. */
+export interface HoleSnapshot {
+  /** Name of the component. */
+  readonly component: string;
+  /** Share of its renders in about the last half minute that left a hole, 0 to 1. */
+  readonly share: number;
+  /** Outcome of the latest one: `error`, `late` and the like. */
+  readonly outcome: string;
 }
 
 /** One component since the start. */
@@ -1064,6 +1172,8 @@ export interface Costs {
   readonly classes: ClassesSnapshot;
   /** Requests that are answered without a worker. */
   readonly quarantined: readonly QuarantinedRequest[];
+  /** Changes since the latest version of the app came; `None` while only one has served. */
+  readonly deploy: DeploySnapshot | null;
 }
 
 /** Figures of one span of time. */

@@ -37,8 +37,10 @@ export interface ComponentReport {
 
 export interface PageReport {
   readonly setting: string;
-  /** `experiment:arm`; null for none. */
+  /** `experiment:arm` of the first experiment that had a say in the page; null for none. */
   readonly variant: string | null;
+  /** The same of each experiment, where there are several. */
+  readonly variants?: readonly string[];
 }
 
 /** Renders of a component that went over its CPU budget one after the other, in all workers. */

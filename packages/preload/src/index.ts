@@ -14,6 +14,7 @@ import { Hooks } from './requests/hooks.js';
 import { freeInspectorPort } from './profiles/inspector-port.js';
 import { catchListen } from './listen/listen.js';
 import { reportLoaded } from './host/loaded.js';
+import { tellOutgoingCalls } from './host/outgoing-calls.js';
 import { tellOwnCalls } from './host/own-calls.js';
 import { offerProcessMessages } from './control/process-messages.js';
 import { catchReactDOM } from './host/react.js';
@@ -37,6 +38,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   offerRenderHost(control);
   offerGraphHost(control);
   tellOwnCalls(control, settings.portPublic);
+  tellOutgoingCalls(control);
   const pageTags = settings.keepsPages ? new PageTags(purgePages) : undefined;
   const listenToEarly = takeEarlyCalls();
   Object.defineProperty(globalThis, channelKey, { value: new Channel(settings, control) });

@@ -9,9 +9,11 @@ use std::fmt::Write as _;
 use super::typescript::comment;
 
 /// The files that hold the types.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     include_str!("../snapshot.rs"),
     include_str!("../snapshot/cache.rs"),
+    include_str!("../snapshot/calls.rs"),
+    include_str!("../snapshot/deploy.rs"),
     include_str!("../snapshot/graph.rs"),
     include_str!("../snapshot/machine.rs"),
     include_str!("../snapshot/render.rs"),

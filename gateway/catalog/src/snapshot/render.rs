@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::FindingSnapshot;
+
 /// The dial in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DialSnapshot {
@@ -20,12 +22,57 @@ pub struct EffectsSnapshot {
     pub components: Vec<ComponentSnapshot>,
     /// Components in all; those beyond 500 are one, `other`.
     pub components_count: u64,
+    /// Renders of all components.
+    #[serde(default)]
+    pub renders_total: u64,
+    /// Renders among them that left a hole in their page.
+    #[serde(default)]
+    pub holes_total: u64,
+    /// Component of whose recent renders most left a hole; `None` while none does.
+    #[serde(default)]
+    pub worst_hole: Option<HoleSnapshot>,
     /// Figures by setting of the dial.
     pub settings: Vec<SettingSnapshot>,
     /// Figures by variant.
     pub variants: Vec<VitalsSnapshot>,
+    /// Arms of experiments, compared by what browsers measured.
+    #[serde(default)]
+    pub experiments: Vec<ExperimentSnapshot>,
     /// Figures by class of the page: the 20 with most reports, that with most first.
     pub pages: Vec<VitalsSnapshot>,
+}
+
+/// Arms of an experiment, compared with one of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentSnapshot {
+    /// Name of the experiment.
+    pub name: String,
+    /// The arm that the others are compared with: `control`, or the first one by name.
+    pub baseline: String,
+    /// All arms that pages were of, by name.
+    pub arms: Vec<ArmSnapshot>,
+}
+
+/// An arm of an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArmSnapshot {
+    /// Name of the arm.
+    pub name: String,
+    /// Page views whose browsers have reported.
+    pub views: u64,
+    /// Findings on its times, compared with those of the baseline; none for the baseline itself.
+    pub findings: Vec<FindingSnapshot>,
+}
+
+/// Component that leaves holes in pages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HoleSnapshot {
+    /// Name of the component.
+    pub component: String,
+    /// Share of its renders in about the last half minute that left a hole, 0 to 1.
+    pub share: f64,
+    /// Outcome of the latest one: `error`, `late` and the like.
+    pub outcome: String,
 }
 
 /// One component since the start.

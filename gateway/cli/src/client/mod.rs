@@ -4,6 +4,7 @@
 //! answer.
 
 mod cache;
+mod calls;
 mod canary;
 mod check;
 mod classes;

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sluice_catalog::snapshot::{DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
+use sluice_catalog::snapshot::{
+    ArmSnapshot, DialSnapshot, EffectsSnapshot, ExperimentSnapshot, FindingSnapshot, SettingSnapshot, VitalsSnapshot,
+};
 
 use super::status::{duration, harmless, milliseconds};
 
 /// Settings of the dial that `sluice status` shows; the dashboard and `--json` have all.
 const SETTINGS_MAX: usize = 6;
+/// Experiments that it shows.
+const EXPERIMENTS_MAX: usize = 6;
 
 /// Nothing where neither `@sluice/render` nor `render.server` is in use.
 pub fn write_rendering(out: &mut String, dial: &DialSnapshot, effects: Option<&EffectsSnapshot>) -> std::fmt::Result {
@@ -24,7 +28,16 @@ pub fn write_rendering(out: &mut String, dial: &DialSnapshot, effects: Option<&E
         writeln!(out, "  {:<12}{}", harmless(&setting.name), setting_text(setting))?;
     }
     let more = effects.settings.len().saturating_sub(SETTINGS_MAX);
-    if more > 0 { writeln!(out, "  and {more} further settings  (dashboard, --json)") } else { Ok(()) }
+    if more > 0 {
+        writeln!(out, "  and {more} further settings  (dashboard, --json)")?;
+    }
+    for experiment in effects.experiments.iter().take(EXPERIMENTS_MAX) {
+        for arm in experiment.arms.iter().filter(|arm| arm.name != experiment.baseline) {
+            writeln!(out, "experiment    {}", arm_text(experiment, arm))?;
+        }
+    }
+    let more = effects.experiments.len().saturating_sub(EXPERIMENTS_MAX);
+    if more > 0 { writeln!(out, "  and {more} further experiments  (dashboard, --json)") } else { Ok(()) }
 }
 
 fn dial_text(dial: &DialSnapshot) -> String {
@@ -49,6 +62,34 @@ fn components_text(effects: &EffectsSnapshot) -> String {
         count => count.to_string(),
     };
     format!("{of}: {}; CPU {}", outcomes.join(", "), duration(cpu_ms / 1000.0))
+}
+
+/// An arm beside the baseline of its experiment: what surely differs, and by how much.
+fn arm_text(experiment: &ExperimentSnapshot, arm: &ArmSnapshot) -> String {
+    let baseline = experiment.arms.iter().find(|arm| arm.name == experiment.baseline);
+    let mut text = format!(
+        "{} {} ({} views) against {} ({}): ",
+        harmless(&experiment.name),
+        harmless(&arm.name),
+        arm.views,
+        harmless(&experiment.baseline),
+        baseline.map_or(0, |baseline| baseline.views)
+    );
+    let told: Vec<String> =
+        arm.findings.iter().map(|finding| format!("{} {}", finding.measure, change_text(finding))).collect();
+    text.push_str(if told.is_empty() { "too few views to tell" } else { "" });
+    text + &told.join("; ")
+}
+
+fn change_text(finding: &FindingSnapshot) -> String {
+    let percent = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:+.1}", share * 100.0));
+    let sure = match finding.verdict.as_str() {
+        "worse" | "better" => format!("{}, {:.2} % sure", finding.verdict, (finding.sure * 100.0).min(99.99)),
+        "equal" => "alike".to_owned(),
+        _ => "not sure".to_owned(),
+    };
+    let [change, low, high] = [finding.change, finding.low, finding.high].map(percent);
+    format!("{change} % ({low} to {high}), {sure}")
 }
 
 fn setting_text(setting: &SettingSnapshot) -> String {
@@ -97,6 +138,38 @@ mod tests {
     fn nothing_is_said_of_rendering_where_nobody_uses_it() {
         assert_eq!(written(&dial(&[("*", "100%")], false), None), "");
         assert_eq!(written(&DialSnapshot::default(), None), "", "of a gateway that knows no dial");
+    }
+
+    #[test]
+    fn arms_are_shown_with_what_surely_differs() {
+        let finding = |verdict: &str, sure: f64| FindingSnapshot {
+            measure: "time to interactive".to_owned(),
+            verdict: verdict.to_owned(),
+            change: Some(0.12),
+            low: Some(0.08),
+            high: Some(0.163),
+            sure,
+            is_share: false,
+        };
+        let arm = |name: &str, views, findings| ArmSnapshot { name: name.to_owned(), views, findings };
+        let arms = vec![
+            arm("big", 900, vec![finding("worse", 1.0)]),
+            arm("control", 8100, vec![]),
+            arm("new\u{1b}", 3, vec![]),
+            arm("small", 900, vec![finding("unknown", 0.4)]),
+        ];
+        let card = ExperimentSnapshot { name: "card".to_owned(), baseline: "control".to_owned(), arms };
+        let effects = EffectsSnapshot { experiments: vec![card], ..EffectsSnapshot::default() };
+        let text = written(&DialSnapshot::default(), Some(&effects));
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "experiment    card big (900 views) against control (8100): time to interactive +12.0 % (+8.0 to +16.3), worse, 99.99 % sure",
+                "experiment    card new? (3 views) against control (8100): too few views to tell",
+                "experiment    card small (900 views) against control (8100): time to interactive +12.0 % (+8.0 to +16.3), not sure",
+            ]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::connect::{ClientError, Gateway};
 use super::status::{aligned, duration, harmless, milliseconds};
 use crate::args::{ReportArgs, Since};
 use crate::exit::Exit;
-use crate::findings::{change_said, percent_sure, snapshot_of};
+use crate::findings::{change_said, percent_sure};
 use crate::output;
 
 /// Reason why there is a change and no interval.
@@ -73,7 +73,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, ClientError> {
         report.before = saved;
     }
     let change = change_of(&report);
-    report.change = change.as_ref().map(|change| snapshot_of(&change.finding(0.0)));
+    report.change = change.as_ref().map(|change| sluice_observe::finding_snapshot(&change.finding(0.0)));
     let printed = if args.json { gateway.print_json(&report)? } else { output::print(&text(&report, change.as_ref())) };
     let over = args.budget.and_then(|budget| over_budget(change.as_ref(), budget).err());
     Ok(over.map_or(printed, |why| Exit::Failed.because(format_args!("--budget: {why}"))))

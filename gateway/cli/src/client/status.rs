@@ -10,6 +10,7 @@ use sluice_catalog::snapshot::{
     MachineSnapshot, ReactSnapshot, ReloadSnapshot, Snapshot, TargetSnapshot, UpstreamSnapshot,
 };
 
+use super::calls::write_calls;
 use super::check;
 use super::connect::{ClientError, Gateway};
 use super::graph::write_graph;
@@ -146,6 +147,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     }
     write_certificates(out, &snapshot.certificates)?;
     write_upstreams(out, &snapshot.upstreams)?;
+    write_calls(out, &snapshot.called)?;
     for alarm in &snapshot.alarms {
         writeln!(out, "ALARM         {}", alarm_text(alarm))?;
     }

@@ -96,6 +96,7 @@ pub fn snapshot() -> Snapshot {
         dial: sluice_catalog::snapshot::DialSnapshot::default(),
         effects: None,
         graph: None,
+        called: Vec::new(),
     }
 }
 

@@ -14,9 +14,9 @@ use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, TrialError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, DialSnapshot, DiskCacheSnapshot, GatewayState, KeptSnapshot, MachineSnapshot,
-    Purge, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot,
-    Snapshot, TrialSnapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, DeploySnapshot, DialSnapshot, DiskCacheSnapshot, GatewayState, KeptSnapshot,
+    MachineSnapshot, Purge, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot,
+    SharedCacheSnapshot, Snapshot, TrialSnapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
@@ -370,6 +370,7 @@ impl Operator for Gateway {
             dial: gate.road.rendering.snapshot(),
             effects: observer.effects.snapshot(),
             graph: observer.graph.snapshot(),
+            called: observer.calls.snapshot(),
             page_cache: Some(gate.road.pages.snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
@@ -427,6 +428,10 @@ impl Operator for Gateway {
 
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
         self.gate.road.observer.spending.report(generation, ago_ms)
+    }
+
+    fn deploy(&self) -> Option<DeploySnapshot> {
+        self.gate.road.observer.spending.deploy()
     }
 
     fn classes(&self) -> ClassesSnapshot {

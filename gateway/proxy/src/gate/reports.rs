@@ -7,6 +7,7 @@ use sluice_dispatch::{Event as ExchangeEvent, Phase};
 use sluice_observe::{Beat, Observer, RequestName, RunTotals, TailReport};
 use sluice_scheduler::{Lane, RequestId, WorkerId};
 use sluice_supervisor::{CpuReport, GraphReport, RenderReport, Reports, RoutesReport, RunsReport, Vitals};
+use sluice_vitals::{CallsReport, is_hole};
 use tokio::time::Instant;
 
 use super::dispatch::Dispatch;
@@ -90,11 +91,22 @@ impl Reports for WorkerReports {
 
     fn rendered(&self, told: &RenderReport<'_>) {
         self.observer.trials.rendered(told.worker.0, &told.components);
+        if let Some(generation) = self.dispatch.scheduler.read(|scheduler| scheduler.generation_of(told.worker)) {
+            let (renders, holes) = told.components.iter().fold((0_u64, 0_u64), |(renders, holes), of| {
+                let left = if is_hole(of.outcome) { of.count } else { 0 };
+                (renders.saturating_add(of.count), holes.saturating_add(left))
+            });
+            self.observer.spending.rendered(generation, renders, holes);
+        }
         self.observer.effects.rendered(&told.components, &told.settings, &told.variants);
     }
 
     fn used_graph(&self, told: &GraphReport<'_>) {
         self.observer.graph.used(&told.routes, &told.paths, told.counts);
+    }
+
+    fn called(&self, worker: WorkerId, told: &[CallsReport<'_>]) {
+        self.observer.calls.told(worker.0, self.dispatch.scheduler.is_there(worker), told);
     }
 
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &CpuReport<'_>) {

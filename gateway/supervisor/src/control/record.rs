@@ -83,6 +83,7 @@ pub(crate) struct ControlRecord {
     pub(crate) pages: u64,
     pub(crate) page_requests: u64,
     pub(crate) fetches: u64,
+    pub(crate) hosts: Vec<CalledHost>,
     pub(crate) component: String,
     pub(crate) over: bool,
     pub(crate) message: serde_json::Value,
@@ -122,6 +123,7 @@ pub(crate) enum Kind {
     Tailed,
     Rendered,
     Graph,
+    Called,
     Overrun,
     HearsMessages,
     Send,
@@ -240,6 +242,20 @@ pub(crate) struct GraphPathReport {
     pub(crate) brought: u64,
     pub(crate) unread: u64,
     pub(crate) again: u64,
+}
+
+/// HTTP calls of the app to one host since the line before, and those that wait for an answer now.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CalledHost {
+    pub(crate) host: String,
+    pub(crate) calls: u64,
+    pub(crate) errors: u64,
+    pub(crate) failed: u64,
+    pub(crate) waiting: u64,
+    pub(crate) oldest_us: u64,
+    pub(crate) times_us: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
 }
 
 /// Pages with one setting of the dial.

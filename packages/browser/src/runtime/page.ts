@@ -8,8 +8,10 @@ export interface PageData {
   readonly page?: string;
   /** Label of how much the server has rendered. */
   readonly setting?: string;
-  /** `experiment:arm` */
+  /** `experiment:arm` of the first experiment that had a say in the page. */
   readonly variant?: string | null;
+  /** The same of each experiment, where there are several. */
+  readonly variants?: readonly string[];
   /** Address for beacons; none are sent without it. */
   readonly vitals?: string | null;
   /** Address from which holes without props get theirs: `?box=ID` is added. */

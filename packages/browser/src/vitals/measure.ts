@@ -11,6 +11,7 @@ export interface Beacon extends Readonly<Counts> {
   readonly page: string;
   readonly setting: string;
   readonly variant: string | null;
+  readonly variants?: readonly string[];
   readonly device: 'mobile' | 'desktop';
   readonly ttfb_ms?: number;
   readonly fcp_ms?: number;
@@ -123,7 +124,7 @@ function whenInteractive(then: () => void): void {
 const ENDS = ['sluice:ready', 'sluice:failed'] as const;
 
 function beacon(
-  { page = '', setting = '', variant = null }: PageData,
+  { page = '', setting = '', variant = null, variants }: PageData,
   measures: Measures,
 ): Omit<Beacon, keyof Counts> {
   return {
@@ -131,6 +132,7 @@ function beacon(
     page,
     setting,
     variant,
+    ...(variants && { variants }),
     device: matchMedia('(pointer: coarse) and (max-width: 900px)').matches ? 'mobile' : 'desktop',
     ...measures,
     html_bytes: bytesOf(performance.getEntriesByType('navigation')),

@@ -42,7 +42,12 @@ export function Events({ marks }: { marks: readonly Mark[] }) {
           ))}
         </div>
       </div>
-      <ol class="events scroll tall" tabIndex={0} aria-label="Events, latest first">
+      <ol
+        class="events scroll tall"
+        tabIndex={0}
+        aria-label="Events, latest first"
+        hidden={shown.length === 0}
+      >
         {shown.map((mark) => (
           <li key={`${mark.at_ms}-${mark.id}`} class={mark.level}>
             <time dateTime={new Date(mark.at_ms).toISOString()}>{clock(mark.at_ms)}</time>

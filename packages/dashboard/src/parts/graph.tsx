@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { count, percent, time } from '../format.js';
 import type { GraphPathSnapshot, GraphRouteSnapshot, GraphSnapshot } from '../snapshot.js';
 import { Help } from './help.js';
+import { Table } from './table.js';
 
 /** Rows that are shown before more are asked for. */
 const ROWS_FIRST = 15;
@@ -87,21 +88,19 @@ function Card({ id, name, total, help, about, columns, rows }: CardProps) {
         {name} <small>{total}</small> <Help of={name.toLowerCase()} text={help} />
       </h2>
       {about}
-      <div class="scroll" role="region" aria-label={`Table of ${name.toLowerCase()}`} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{name === 'Graph routes' ? 'Route' : 'Path'}</th>
-              {columns.map(([column, text]) => (
-                <th key={column} scope="col" class="number">
-                  {column} <Help of={column.toLowerCase()} text={text} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{all ? rows : rows.slice(0, ROWS_FIRST)}</tbody>
-        </table>
-      </div>
+      <Table label={`Table of ${name.toLowerCase()}`}>
+        <thead>
+          <tr>
+            <th scope="col">{name === 'Graph routes' ? 'Route' : 'Path'}</th>
+            {columns.map(([column, text]) => (
+              <th key={column} scope="col" class="number">
+                {column} <Help of={column.toLowerCase()} text={text} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{all ? rows : rows.slice(0, ROWS_FIRST)}</tbody>
+      </Table>
       {rows.length > ROWS_FIRST && (
         <button type="button" class="quiet" onClick={() => setAll(!all)}>
           {all ? `show the first ${ROWS_FIRST}` : `show all ${rows.length}`}

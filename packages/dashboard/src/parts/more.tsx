@@ -2,6 +2,7 @@
 import { bytes, clock, count, percent, time } from '../format.js';
 import type { AlarmSnapshot, QuarantinedRequest, Snapshot, Tail } from '../snapshot.js';
 import { Help } from './help.js';
+import { Table } from './table.js';
 
 export function Alarms({ alarms }: { alarms: readonly AlarmSnapshot[] }) {
   if (alarms.length === 0) return null;
@@ -227,55 +228,53 @@ export function Tails({ tails, show }: TailsProps) {
           text="When a class is slower than its usual 99th percentile, some of its next requests are profiled. These were the worst. CPU is what the worker's process used meanwhile."
         />
       </h2>
-      <div class="scroll" role="region" aria-label="Table of slow requests" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Class</th>
-              <th scope="col" class="number">
-                Service time
-              </th>
-              <th scope="col" class="number">
-                CPU
-              </th>
-              <th scope="col" class="number">
-                Usual p99
-              </th>
-              <th scope="col">Request</th>
-              <th scope="col">
-                <span class="unseen">Flame graph</span>
-              </th>
+      <Table label="Table of slow requests">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Class</th>
+            <th scope="col" class="number">
+              Service time
+            </th>
+            <th scope="col" class="number">
+              CPU
+            </th>
+            <th scope="col" class="number">
+              Usual p99
+            </th>
+            <th scope="col">Request</th>
+            <th scope="col">
+              <span class="unseen">Flame graph</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tails.map((tail) => (
+            <tr key={tail.id}>
+              <th scope="row">{clock(tail.at_unix_ms)}</th>
+              <td class="name">
+                <code>{tail.class}</code>
+              </td>
+              <td class="number">{time(tail.service_ms)}</td>
+              <td class="number">{time(tail.cpu_ms)}</td>
+              <td class="number">{time(tail.usual_ms)}</td>
+              <td class="name">
+                <code>{tail.target}</code> <small>worker {tail.worker}</small>
+              </td>
+              <td>
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() => show(tail.id)}
+                  aria-label={`Flame graph of ${tail.class} at ${clock(tail.at_unix_ms)}`}
+                >
+                  flame graph
+                </button>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {tails.map((tail) => (
-              <tr key={tail.id}>
-                <th scope="row">{clock(tail.at_unix_ms)}</th>
-                <td class="name">
-                  <code>{tail.class}</code>
-                </td>
-                <td class="number">{time(tail.service_ms)}</td>
-                <td class="number">{time(tail.cpu_ms)}</td>
-                <td class="number">{time(tail.usual_ms)}</td>
-                <td class="name">
-                  <code>{tail.target}</code> <small>worker {tail.worker}</small>
-                </td>
-                <td>
-                  <button
-                    type="button"
-                    class="quiet"
-                    onClick={() => show(tail.id)}
-                    aria-label={`Flame graph of ${tail.class} at ${clock(tail.at_unix_ms)}`}
-                  >
-                    flame graph
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
     </section>
   );
 }

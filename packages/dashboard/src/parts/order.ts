@@ -17,6 +17,10 @@ export const COLUMNS = {
     name: 'Service time',
     help: 'Mean time in a worker: CPU time and what the app waits for.',
   },
+  handler_ms: {
+    name: 'Handler',
+    help: 'Mean time in the handler of the route, where the router shows it. The rest of the service time is outside of it: middleware, and the sending of the answer.',
+  },
 } as const satisfies Partial<Record<keyof ClassSnapshot, { name: string; help: string }>>;
 
 export interface Order {
@@ -40,7 +44,7 @@ export function rows(
   );
   const sign = descending ? -1 : 1;
   return chosen.sort((one, other) => {
-    const [a, b] = [one[by], other[by]];
+    const [a = null, b = null] = [one[by], other[by]];
     if (a === null || b === null) return Number(a === null) - Number(b === null);
     const order = typeof a === 'string' || typeof b === 'string' ? String(a).localeCompare(String(b)) : a - b;
     return sign * order || one.class.localeCompare(other.class);

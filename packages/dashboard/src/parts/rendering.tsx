@@ -10,6 +10,7 @@ import type {
   VitalsSnapshot,
 } from '../snapshot.js';
 import { Help } from './help.js';
+import { Table } from './table.js';
 
 /** Components that are shown before more are asked for. */
 const COMPONENTS_FIRST = 15;
@@ -125,56 +126,51 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
       {rows.length === 0 ? (
         <p class="empty">Nothing has been reported yet.</p>
       ) : (
-        <div class="scroll" role="region" aria-label="Table of the effect of the dial" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">
-                  {VIEWS[view].name.slice(0, -1)} <Help of={VIEWS[view].name} text={VIEWS[view].help} />
-                </th>
-                {view === 'settings' && <th scope="col">Device</th>}
-                <Column name="Visitors" help="Pages whose browser has reported, since the start." />
-                <Column name="TTFB" help="Time to the first byte of the page." />
-                <Column name="LCP" help="Largest contentful paint: when the main content is there." />
+        <Table label="Table of the effect of the dial">
+          <thead>
+            <tr>
+              <th scope="col">
+                {VIEWS[view].name.slice(0, -1)} <Help of={VIEWS[view].name} text={VIEWS[view].help} />
+              </th>
+              {view === 'settings' && <th scope="col">Device</th>}
+              <Column name="Visitors" help="Pages whose browser has reported, since the start." />
+              <Column name="TTFB" help="Time to the first byte of the page." />
+              <Column name="LCP" help="Largest contentful paint: when the main content is there." />
+              <Column name="INP" help="Interaction to next paint: how long the slowest click or key took." />
+              {measured('tti_ms') && (
+                <Column name="TTI" help="Time to interactive: when the page's components answered." />
+              )}
+              {measured('key_ms') && <Column name="Key" help="Slowest answer to a key." />}
+              {measured('long_ms') && (
                 <Column
-                  name="INP"
-                  help="Interaction to next paint: how long the slowest click or key took."
+                  name="Long"
+                  help="Time by which frames took longer than 50 ms, added up over a page view."
                 />
-                {measured('tti_ms') && (
-                  <Column name="TTI" help="Time to interactive: when the page's components answered." />
-                )}
-                {measured('key_ms') && <Column name="Key" help="Slowest answer to a key." />}
-                {measured('long_ms') && (
-                  <Column
-                    name="Long"
-                    help="Time by which frames took longer than 50 ms, added up over a page view."
-                  />
-                )}
-                <Column name="CLS" help="Cumulative layout shift: how far content jumped." />
+              )}
+              <Column name="CLS" help="Cumulative layout shift: how far content jumped." />
+              <Column
+                name="Faults"
+                help="Components of 1000 pages, since the start, whose HTML was not what the browser would have rendered, or that it could not bring to life."
+              />
+              <Column name="HTML" help="Bytes of the page." />
+              <Column name="JS" help="Bytes of its JavaScript." />
+              {measured('memory_bytes') && (
+                <Column name="Memory" help="JavaScript's memory when the page was left." />
+              )}
+              {view === 'settings' && (
                 <Column
-                  name="Faults"
-                  help="Components of 1000 pages, since the start, whose HTML was not what the browser would have rendered, or that it could not bring to life."
+                  name="Server CPU"
+                  help="CPU time of the components of one page with this setting, all devices together, mean since the start."
                 />
-                <Column name="HTML" help="Bytes of the page." />
-                <Column name="JS" help="Bytes of its JavaScript." />
-                {measured('memory_bytes') && (
-                  <Column name="Memory" help="JavaScript's memory when the page was left." />
-                )}
-                {view === 'settings' && (
-                  <Column
-                    name="Server CPU"
-                    help="CPU time of the components of one page with this setting, all devices together, mean since the start."
-                  />
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <EffectRow key={row.key} row={row} measured={measured} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <EffectRow key={row.key} row={row} measured={measured} />
+            ))}
+          </tbody>
+        </Table>
       )}
     </section>
   );
@@ -265,30 +261,28 @@ function Components({ components, total }: { components: readonly ComponentSnaps
           text="Components that @sluice/render was asked for since the start, those with most CPU time first. Metrics have all of them."
         />
       </h2>
-      <div class="scroll" role="region" aria-label="Table of components" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Component</th>
-              <Column name="Count" help="How often it was asked for." />
-              <Column name="CPU share" help="Part of the CPU time of the components in this table." />
-              <Column name="CPU each" help="Mean CPU time of one." />
-              <th scope="col">
-                How they ended{' '}
-                <Help
-                  of="how they ended"
-                  text="rendered, cached and over budget are in the HTML; client was left to the browser by the dial. Of the others the page has a placeholder."
-                />
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((component) => (
-              <ComponentRow key={component.name} component={component} cpu_ms={cpu_ms} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Table of components">
+        <thead>
+          <tr>
+            <th scope="col">Component</th>
+            <Column name="Count" help="How often it was asked for." />
+            <Column name="CPU share" help="Part of the CPU time of the components in this table." />
+            <Column name="CPU each" help="Mean CPU time of one." />
+            <th scope="col">
+              How they ended{' '}
+              <Help
+                of="how they ended"
+                text="rendered, cached and over budget are in the HTML; client was left to the browser by the dial. Of the others the page has a placeholder."
+              />
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((component) => (
+            <ComponentRow key={component.name} component={component} cpu_ms={cpu_ms} />
+          ))}
+        </tbody>
+      </Table>
       {components.length > COMPONENTS_FIRST && (
         <button type="button" class="quiet" onClick={() => setAll(!all)}>
           {all ? `show the first ${COMPONENTS_FIRST}` : `show all ${components.length}`}

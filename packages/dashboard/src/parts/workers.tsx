@@ -3,6 +3,7 @@ import { bytes, count, percent, time } from '../format.js';
 import type { Model } from '../feed/model.js';
 import type { WorkerSnapshot } from '../snapshot.js';
 import { Help } from './help.js';
+import { Table } from './table.js';
 
 const HELP: Record<string, string> = {
   State:
@@ -27,61 +28,59 @@ export function Workers({ model, profile }: Props) {
       <h2 id="workers">
         Workers <small>{workers.length}</small>
       </h2>
-      <div class="scroll tall" role="region" aria-label="Table of workers" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Worker</th>
-              {Object.entries(HELP).map(([name, text]) => (
-                <th scope="col" key={name} class={name === 'State' || name === 'Now' ? '' : 'number'}>
-                  {name} <Help of={name} text={text} />
-                </th>
-              ))}
-              <th scope="col" class="number">
-                Age
+      <Table label="Table of workers" tall>
+        <thead>
+          <tr>
+            <th scope="col">Worker</th>
+            {Object.entries(HELP).map(([name, text]) => (
+              <th scope="col" key={name} class={name === 'State' || name === 'Now' ? '' : 'number'}>
+                {name} <Help of={name} text={text} />
               </th>
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {workers.map((worker) => (
-              <tr key={`${worker.instance}-${worker.id}`}>
-                <th scope="row">
-                  {worker.id === 0 ? '–' : worker.id}
-                  <small> gen {worker.generation}</small>
-                  {hasLanes && <small> {worker.lane}</small>}
-                </th>
-                <td>
-                  <span class={`dot ${worker.state}`} /> {worker.state}
-                  {worker.lowered && <small> lowered</small>}
-                </td>
-                <td class="now">
-                  <Now worker={worker} />
-                </td>
-                <td class="number">{cpu(model.workerCpu.get(worker.id))}</td>
-                <td class="number">{bytes(worker.rss_bytes)}</td>
-                <td class="number">{count(worker.requests_total)}</td>
-                <td class="number">{worker.restarts_total}</td>
-                <td class="number">{worker.pid === null ? '–' : time(worker.age_s * 1000)}</td>
-                <td>
-                  {worker.pid !== null && (
-                    <button
-                      type="button"
-                      class="quiet"
-                      onClick={() => profile(worker.id)}
-                      aria-label={`Profile worker ${worker.id}`}
-                    >
-                      profile
-                    </button>
-                  )}
-                </td>
-              </tr>
             ))}
-          </tbody>
-        </table>
-      </div>
+            <th scope="col" class="number">
+              Age
+            </th>
+            <th scope="col">
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map((worker) => (
+            <tr key={`${worker.instance}-${worker.id}`}>
+              <th scope="row">
+                {worker.id === 0 ? '–' : worker.id}
+                <small> gen {worker.generation}</small>
+                {hasLanes && <small> {worker.lane}</small>}
+              </th>
+              <td>
+                <span class={`dot ${worker.state}`} /> {worker.state}
+                {worker.lowered && <small> lowered</small>}
+              </td>
+              <td class="now">
+                <Now worker={worker} />
+              </td>
+              <td class="number">{cpu(model.workerCpu.get(worker.id))}</td>
+              <td class="number">{bytes(worker.rss_bytes)}</td>
+              <td class="number">{count(worker.requests_total)}</td>
+              <td class="number">{worker.restarts_total}</td>
+              <td class="number">{worker.pid === null ? '–' : time(worker.age_s * 1000)}</td>
+              <td>
+                {worker.pid !== null && (
+                  <button
+                    type="button"
+                    class="quiet"
+                    onClick={() => profile(worker.id)}
+                    aria-label={`Profile worker ${worker.id}`}
+                  >
+                    profile
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
     </section>
   );
 }

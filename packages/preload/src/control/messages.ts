@@ -119,6 +119,26 @@ export interface GraphPathReport {
   readonly again: number;
 }
 
+/** HTTP calls of the app to one host since the line before, and those that wait for an answer now. */
+export interface CalledHost {
+  /** Host and port, without the scheme's own port; `other` beyond 50 hosts. */
+  readonly host: string;
+  /** Calls that have begun. */
+  readonly calls: number;
+  /** Calls that have ended without an answer: refused, reset, timed out or aborted. */
+  readonly errors: number;
+  /** Answers with a status of 500 or above. */
+  readonly failed: number;
+  /** Calls without an answer at this moment. */
+  readonly waiting: number;
+  /** For how long the first of them has waited. */
+  readonly oldest_us: number;
+  /** Times from the request to the head of its answer, with five leading bits. */
+  readonly times_us?: readonly number[];
+  /** How many calls took each of these times. */
+  readonly counts?: readonly number[];
+}
+
 /** Pages with one setting of the dial. */
 export interface SettingReport {
   /** The label that the pages carry. */
@@ -383,6 +403,11 @@ export type ToGateway =
       readonly page_requests: number;
       /** Requests of clients over the network. */
       readonly fetches: number;
+    }
+  /** HTTP calls of the app to other hosts. A second after the first of them, and every second while one waits for its answer. */
+  | {
+      readonly type: 'called';
+      readonly hosts: readonly CalledHost[];
     }
   /** A render of a component went over its CPU budget, or the first one after such renders did not. At once, as the worker may be replaced for it. */
   | {

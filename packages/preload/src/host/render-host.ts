@@ -26,8 +26,10 @@ interface Count {
 const COMPONENTS_MAX = 500;
 /** Outcomes of one component that one report names. */
 const OUTCOMES_MAX = 16;
-/** Settings that one report names, and variants. */
+/** Settings that one report names. */
 const LABELS_MAX = 32;
+/** Arms of experiments that one report names. */
+const VARIANTS_MAX = 100;
 /** Longest name of a component, an outcome, a setting or a variant that is reported. */
 const NAME_CHARACTERS_MAX = 100;
 /** Components of one line of a report. */
@@ -89,10 +91,10 @@ export class Rendering {
       within(this.#settings, setting, LABELS_MAX, NAME_CHARACTERS_MAX, noCount).cpu_us += cost_us;
       this.#telling.soon();
     },
-    page: ({ setting, variant }: PageReport) => {
+    page: ({ setting, variant, variants = [] }: PageReport) => {
       within(this.#settings, setting, LABELS_MAX, NAME_CHARACTERS_MAX, noCount).count += 1;
-      if (typeof variant === 'string' && this.#variants.size < LABELS_MAX)
-        this.#variants.add(cut(variant, NAME_CHARACTERS_MAX));
+      if (variant !== null) this.#addVariant(variant);
+      for (const one of variants) this.#addVariant(one);
       this.#telling.soon();
     },
     overruns: () => this.#overruns,
@@ -101,6 +103,11 @@ export class Rendering {
       if (this.#control.send({ type: 'overrun', component, over: isOver })) this.#overransTold += 1;
     },
   } satisfies Required<RenderHost>);
+
+  #addVariant(variant: unknown): void {
+    if (typeof variant === 'string' && this.#variants.size < VARIANTS_MAX)
+      this.#variants.add(cut(variant, NAME_CHARACTERS_MAX));
+  }
 
   #tell(): void {
     const components = [...this.#components].flatMap(([component, outcomes]) =>

@@ -26,6 +26,7 @@ import type { TreeNode } from './tree.js';
 import { Writer, type Out } from './writer.js';
 import type { Html } from '../tasks/placed-html.js';
 import { toError } from '../thrown.js';
+import type { Variants } from '../variants/experiments.js';
 
 const DEVICE_FIELDS: readonly string[] = ['Sec-CH-UA-Mobile', 'User-Agent'];
 /** A page that cannot do without a box that it has not. */
@@ -34,7 +35,7 @@ const FAILED_STATUS = 500;
 export async function deliverHtml(prepared: Prepared): Promise<Page> {
   const { boxes, items, options } = prepared;
   const start = startOf(prepared);
-  hostOf(prepared.shared.options)?.page({ setting: prepared.dial.setting, variant: prepared.variants.label });
+  tellPage(prepared);
   boxes.start(items);
   const status = await statusOf(prepared);
   const headers = headersOf(prepared, 'text/html; charset=utf-8');
@@ -89,11 +90,11 @@ function madeEnd(prepared: Prepared): string | undefined {
 
 /** Rejects with `InvalidTree` for pages without navigation. */
 export async function deliverBoxes(prepared: Prepared): Promise<Page> {
-  const { boxes, items, tree, scope, shared, components, code, dial, variants } = prepared;
+  const { boxes, items, tree, scope, shared, components, code } = prepared;
   const { assets, navigation, styles } = shared;
   if (assets === undefined || navigation === undefined)
     throw new InvalidTree('format', 'boxes is for pages with `navigation` and `assets`');
-  hostOf(shared.options)?.page({ setting: dial.setting, variant: variants.label });
+  tellPage(prepared);
   boxes.start(items);
   const status = await statusOf(prepared);
   const out = new TextOut();
@@ -159,13 +160,22 @@ function startOf(prepared: Prepared): string {
   });
 }
 
+function tellPage({ shared, dial, variants }: Prepared): void {
+  hostOf(shared.options)?.page({ setting: dial.setting, ...armsOf(variants) });
+}
+
+/** Arms that the page is measured by. A page with one has no list. */
+function armsOf({ label, labels }: Variants): Pick<PageData, 'variant' | 'variants'> {
+  return labels.length > 1 ? { variant: label, variants: labels } : { variant: label };
+}
+
 function dataOf(prepared: Prepared): PageData {
   const { shared, tree, options, dial, variants } = prepared;
   const { vitals = hostOf(shared.options)?.vitalsPath() ?? '' } = shared.options;
   const data: PageData = {
     page: tree.id,
     setting: dial.setting,
-    variant: variants.label,
+    ...armsOf(variants),
     vitals: vitals === '' ? null : vitals,
     more: options.more ?? null,
   };

@@ -48,7 +48,10 @@ export interface DocumentParts {
 export interface PageData {
   readonly page: string | undefined;
   readonly setting: string;
+  /** `experiment:arm` of the first experiment that had a say in the page. */
   readonly variant: string | null;
+  /** The same of each experiment, where there are several. */
+  readonly variants?: readonly string[];
   readonly vitals: string | null;
   readonly more: string | null;
   /** Id for navigation: equal for pages whose boxes fit into each other's documents. None without navigation. */

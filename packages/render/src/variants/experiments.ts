@@ -132,8 +132,12 @@ export class Variants {
 
   /** `experiment:arm` of the first that had a say; null where none had. */
   get label(): string | null {
-    const [first] = this.#touched;
-    return first === undefined ? null : `${first}:${this.arms[first] ?? ''}`;
+    return this.labels[0] ?? null;
+  }
+
+  /** `experiment:arm` of each that had a say. */
+  get labels(): readonly string[] {
+    return this.touched.map((name) => `${name}:${this.arms[name] ?? ''}`);
   }
 }
 

@@ -1,6 +1,7 @@
 // Experiments: who gets which arm, what an arm puts on the page, and how arms are listed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RenderHost } from '../../src/host.js';
 import { createPages } from '../../src/pages/pages.js';
 import type { RenderOptions } from '../../src/pages/options.js';
 import { createRegistry } from '../../src/registry/registry.js';
@@ -139,6 +140,40 @@ void test('a visitor gets the component, code and styles of one arm alone', asyn
   assert.ok(small.html.includes('/card.js') && !small.html.includes('/big.js'));
   const two = await render('c');
   assert.match(two.html, /<sluice-box n="Card2" v="2\.0\.0"/);
+});
+
+void test('a page of several experiments is measured by the arm of each', async () => {
+  const experiments = [
+    { name: 'hero', arms: { a: 1, b: 1 }, since },
+    { name: 'card', arms: { small: 1, big: 1 }, since },
+    { name: 'idle', arms: { a: 1 }, since },
+  ];
+  const told: unknown[] = [];
+  const host: RenderHost = {
+    server: () => ({ '*': 1 }),
+    vitalsPath: () => '',
+    page: (page) => told.push(page),
+    rendered: () => {},
+  };
+  const pages = createPages({ registry: registryForTests(), experiments, host });
+  const is = (name: string, arm: string) => ({ equals: [{ $path: `$.variants.${name}` }, arm] }) as const;
+  const box = { component: 'Text', props: { title: 'b' } };
+  const both = {
+    boxes: [
+      { ...box, if: is('hero', 'b') },
+      { ...box, if: is('card', 'big') },
+    ],
+  };
+  const variants = { hero: 'b', card: 'big' };
+  const { variant, variants: all } = pageDataIn(await textOf(await pages.render(both, {}, { variants })));
+  assert.deepEqual([variant, all], ['hero:b', ['hero:b', 'card:big']]);
+  const one = { boxes: [{ ...box, if: is('card', 'big') }] };
+  const data = pageDataIn(await textOf(await pages.render(one, {}, { variants })));
+  assert.deepEqual([data['variant'], data['variants']], ['card:big', undefined], 'no list of one');
+  assert.deepEqual(told, [
+    { setting: 's100', variant: 'hero:b', variants: ['hero:b', 'card:big'] },
+    { setting: 's100', variant: 'card:big' },
+  ]);
 });
 
 void test('an arm that a condition or the data asks for makes the page one of the experiment', async () => {

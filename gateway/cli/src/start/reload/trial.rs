@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::super::service;
 use super::Reloader;
 use super::queue::Decision;
-use crate::findings::{percent_sure, said, snapshot_of};
+use crate::findings::{percent_sure, said};
 
 /// Time between two judgements.
 const JUDGE_EVERY: Duration = Duration::from_secs(2);
@@ -86,7 +86,7 @@ impl Trial {
             requests: comparison.requests(Arm::Trial),
             requests_present: comparison.requests(Arm::Present),
             requests_warming: comparison.warming(Arm::Trial),
-            findings: comparison.findings().iter().map(snapshot_of).collect(),
+            findings: comparison.findings().iter().map(sluice_observe::finding_snapshot).collect(),
             new_classes: comparison.only_of(Arm::Trial).into_iter().map(str::to_owned).collect(),
             html,
         }

@@ -81,7 +81,7 @@ pub(super) fn idle() -> WatchReply {
         memory_bytes_max: Some(8 << 30),
         is_cgroup: false,
     });
-    let costs = Costs { classes: ClassesSnapshot::default(), quarantined: Vec::new() };
+    let costs = Costs { classes: ClassesSnapshot::default(), quarantined: Vec::new(), deploy: None };
     WatchReply { epoch: 1, now_ms: NOW_MS, status, points: Vec::new(), marks: Vec::new(), costs }
 }
 
