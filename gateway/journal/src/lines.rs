@@ -130,7 +130,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
             fields.text(b",\"lane\":", lane.as_str(), FIELD_BYTES_MAX);
         }
         Event::WorkerReady { after_ms, .. } => fields.number(b",\"after_ms\":", after_ms),
-        Event::WorkerExited { status, reason, expected, exception, held, request, class, .. } => {
+        Event::WorkerExited { status, reason, expected, exception, held, request, class, evidence, .. } => {
             fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
             fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
             fields.raw(b",\"expected\":", if expected { "true" } else { "false" });
@@ -138,6 +138,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
             fields.number(b",\"held\":", held);
             fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
             json_held(fields, request);
+            fields.text_or_null(b",\"evidence\":", evidence, APP_BYTES_MAX);
         }
         Event::WorkerStuck { silent_ms, place, hottest, request, profile, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);

@@ -10,6 +10,7 @@ mod app;
 mod auxiliary;
 mod changes;
 mod control;
+mod evidence;
 mod exit;
 mod forensics;
 mod gate;
@@ -147,6 +148,8 @@ pub struct Supervisor {
     react_off_told: Cell<bool>,
     /// Components that exceed their CPU budgets.
     overruns: RefCell<Overruns>,
+    /// Whether the operator was told that reports of crashes are lost.
+    is_lost_evidence_told: Cell<bool>,
 }
 
 /// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.

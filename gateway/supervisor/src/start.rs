@@ -43,6 +43,7 @@ impl Supervisor {
             component_cache: Cell::default(),
             react_off_told: Cell::new(false),
             overruns: RefCell::default(),
+            is_lost_evidence_told: Cell::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
