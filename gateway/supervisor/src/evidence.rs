@@ -72,6 +72,9 @@ pub(crate) async fn keep(
         supervisor.tell_of_lost_evidence(process.worker.0, &lost);
         None
     });
+    if report.is_some() {
+        supervisor.is_lost_evidence_told.set(false);
+    }
     let is_killed = process.was_killed.get().is_some() || process.rest_was_killed.get();
     let core = status.as_ref().ok().filter(|_| !is_killed).and_then(|status| {
         let signal =
