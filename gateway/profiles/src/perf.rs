@@ -140,7 +140,8 @@ fn frame(line: &str) -> Option<Frame> {
 /// Whether it is memory into which V8 compiles: perf looks for the names in `/tmp/perf-PID.map`.
 fn is_map(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
-    name.starts_with("perf-") && name.ends_with(".map") || file == "//anon" || file.starts_with("[anon")
+    let is_named = name.strip_prefix("perf-").is_some_and(|name| name.strip_suffix(".map").is_some());
+    is_named || file == "//anon" || file.starts_with("[anon")
 }
 
 fn native(name: &str, url: &str) -> Frame {

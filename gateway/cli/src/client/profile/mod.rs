@@ -108,7 +108,9 @@ fn show(args: &ProfileArgs, report: &Report, html: &Path, mut text: String) -> E
         return output::print(&json(report));
     }
     if let Some(opened) = opened {
-        text += &format!("\n{opened}\n");
+        text += "\n";
+        text += &opened;
+        text += "\n";
     }
     output::print(&text)
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use sluice_catalog::snapshot::WorkerSnapshot;
 use sluice_profiles::{Owner, PERF_FIELDS, PerfFacts, Profile};
@@ -21,7 +22,7 @@ use flame::Unit;
 
 /// Samples a second of each thread's CPU time; no divisor of usual timers, so that it does not keep step with them.
 const SAMPLES_PER_SECOND: u32 = 999;
-/// Value of kernel.perf_event_paranoid from which perf of a user without privileges sees no kernel.
+/// Value of `kernel.perf_event_paranoid` from which perf of a user without privileges sees no kernel.
 const PARANOID_OF_KERNEL: i32 = 2;
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
@@ -35,7 +36,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "native")?;
     let data = TemporaryPath::new(&names.with("perf.data"));
     make_dir(data.path())?;
-    let threads = workers.iter().filter_map(|(id, pid)| Some((*pid, name(*id, workers.len())))).collect();
+    let threads = workers.iter().map(|(id, pid)| (*pid, name(*id, workers.len()))).collect();
     let pids: Vec<u32> = workers.iter().map(|(_, pid)| *pid).collect();
     record(&pids, args.duration_ms(), data.path())?;
     let mut profile = Profile::default();
@@ -43,7 +44,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let report = Report {
         worker: workers.first().map(|(id, _)| *id).unwrap_or_default(),
         workers: workers.iter().map(|(id, _)| *id).collect(),
-        duration_ms: args.duration_ms() as f64,
+        duration_ms: Duration::from_millis(args.duration_ms()).as_secs_f64() * 1000.0,
         errors: remarks(facts),
         ..Report::default()
     };
@@ -81,7 +82,7 @@ fn record(pids: &[u32], duration_ms: u64, data: &Path) -> Result<(), FileError> 
     perf.args(["record", "--quiet", "--call-graph", "fp", "--event", event, "--freq"]);
     perf.arg(SAMPLES_PER_SECOND.to_string()).arg("--pid").arg(pids.join(",")).arg("--output").arg(data);
     perf.args(["--", "sleep", &seconds]).stdout(Stdio::null());
-    let (_, said, is_success) = ended(spawned(perf)?, |_| Ok(()))?;
+    let ((), said, is_success) = ended(spawned(perf)?, |_| Ok(()))?;
     if is_success { Ok(()) } else { Err(FileError::Perf(refusal(&said))) }
 }
 
