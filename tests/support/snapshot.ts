@@ -177,6 +177,7 @@ export interface Snapshot {
     worker: number;
     status: string;
     exception: string | null;
+    evidence: string | null;
     held: number;
     request: string | null;
     path: string | null;

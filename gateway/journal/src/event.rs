@@ -62,6 +62,8 @@ pub enum Event<'a> {
         request: Option<HeldRequest<'a>>,
         /// Class of that request.
         class: Option<&'a str>,
+        /// Evidence that is left, in words.
+        evidence: Option<&'a str>,
     },
     /// A worker's event loop has not turned for a while, and its main thread burns CPU: it is lowered, and a stand-in is
     /// started for its place.

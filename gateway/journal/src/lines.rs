@@ -130,15 +130,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
             fields.text(b",\"lane\":", lane.as_str(), FIELD_BYTES_MAX);
         }
         Event::WorkerReady { after_ms, .. } => fields.number(b",\"after_ms\":", after_ms),
-        Event::WorkerExited { status, reason, expected, exception, held, request, class, .. } => {
-            fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
-            fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
-            fields.raw(b",\"expected\":", if expected { "true" } else { "false" });
-            fields.text_or_null(b",\"exception\":", exception, FIELD_BYTES_MAX);
-            fields.number(b",\"held\":", held);
-            fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
-            json_held(fields, request);
-        }
+        Event::WorkerExited { .. } => json_exit(fields, event),
         Event::WorkerStuck { silent_ms, place, hottest, request, profile, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);
             json_place(fields, place);
@@ -222,6 +214,20 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
         }
         Event::Note { text, .. } => fields.text(b",\"text\":", text, APP_BYTES_MAX),
     }
+}
+
+fn json_exit(fields: &mut Fields<'_>, event: &Event<'_>) {
+    let Event::WorkerExited { status, reason, expected, exception, held, request, class, evidence, .. } = *event else {
+        return;
+    };
+    fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
+    fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
+    fields.raw(b",\"expected\":", if expected { "true" } else { "false" });
+    fields.text_or_null(b",\"exception\":", exception, FIELD_BYTES_MAX);
+    fields.number(b",\"held\":", held);
+    fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
+    json_held(fields, request);
+    fields.text_or_null(b",\"evidence\":", evidence, APP_BYTES_MAX);
 }
 
 /// Numbers of requests of a version on trial and of the present one.

@@ -39,6 +39,7 @@ fn every_event() -> Vec<Event<'static>> {
             held: 2,
             request: Some(HeldRequest { request_id: "r1", method: "GET", target: "/loop" }),
             class: Some("GET /loop"),
+            evidence: Some("report /state/profiles/crash-1.json"),
         },
         Event::WorkerStuck {
             worker: 3,

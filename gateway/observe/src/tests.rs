@@ -155,6 +155,7 @@ fn crash_is_an_alarm_with_the_request_that_it_came_with() {
         method: Some("GET".to_owned()),
         path: Some("/product/12".to_owned()),
         class: Some("GET /product/:id".to_owned()),
+        evidence: None,
     });
     observer.tick(Instant::now() + Duration::from_secs(2), 0, std::iter::empty(), Look::default);
     let alarms = observer.alarms.snapshots();

@@ -150,7 +150,8 @@ impl Hotspots {
 impl CodeLocation {
     /// Whether somebody can fix it: code of the app or of a package.
     pub fn is_code(&self) -> bool {
-        !self.owner.starts_with('(') && self.owner != Owner::Native.name() && self.owner != Owner::Node.name()
+        let platform = [Owner::Native, Owner::Kernel, Owner::Node];
+        !self.owner.starts_with('(') && !platform.iter().any(|owner| owner.name() == self.owner)
     }
 }
 

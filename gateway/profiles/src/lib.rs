@@ -6,6 +6,7 @@
 pub mod hotspots;
 mod merge;
 mod owner;
+mod perf;
 mod places;
 mod profile;
 mod read;
@@ -15,6 +16,7 @@ mod trace;
 
 pub use merge::Wrong;
 pub use owner::{Owner, path_of};
+pub use perf::{PERF_FIELDS, PerfFacts};
 pub use places::{Original, Places};
 pub use profile::{Frame, Node, Profile, ROOT, Ticks, Track};
 pub use read::ReadError;

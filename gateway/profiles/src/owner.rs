@@ -15,6 +15,8 @@ pub enum Owner {
     Collector,
     /// Native code that JavaScript called.
     Native,
+    /// The kernel, in profiles of perf.
+    Kernel,
     /// Node.js' own JavaScript.
     Node,
     /// A package below `node_modules`, such as `express` or `@koa/router`.
@@ -37,13 +39,16 @@ impl Owner {
                 _ => Self::App,
             };
         }
-        if url.starts_with("node:") {
-            return Self::Node;
+        match url.split_once(':') {
+            Some(("node", _)) => return Self::Node,
+            Some(("native", _)) => return Self::Native,
+            Some(("kernel", _)) => return Self::Kernel,
+            _ => {}
         }
         package_of(url).map_or(Self::App, |name| Self::Package(name.to_owned()))
     }
 
-    /// The name to show: that of the package, `app`, `node`, `native`, or V8's own entry.
+    /// The name to show: that of the package, `app`, `node`, `native`, `kernel`, or V8's own entry.
     pub fn name(&self) -> &str {
         match self {
             Self::Root => "(root)",
@@ -51,6 +56,7 @@ impl Owner {
             Self::Program => "(program)",
             Self::Collector => "(garbage collector)",
             Self::Native => "native",
+            Self::Kernel => "kernel",
             Self::Node => "node",
             Self::Package(name) => name,
             Self::App => "app",
@@ -114,6 +120,8 @@ mod tests {
             ("f", "", 1, Owner::App),
             ("parse", "", 0, Owner::Native),
             ("readFileSync", "node:fs", 400, Owner::Node),
+            ("memcpy", "native:/usr/lib/libc.so.6", 0, Owner::Native),
+            ("do_syscall_64", "kernel:[kernel.kallsyms]", 0, Owner::Kernel),
             ("(garbage collector)", "", 0, Owner::Collector),
             ("(idle)", "", 0, Owner::Idle),
             ("(program)", "", 0, Owner::Program),

@@ -29,9 +29,15 @@ pub enum ReadError {
     /// The file system's error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// Text that is no JSON, is cut off, or is no profile; with the place of the fault.
+    /// Text that is no JSON, or is no profile; with the place of the fault.
     #[error("{0}")]
-    Syntax(#[from] serde_json::Error),
+    Syntax(serde_json::Error),
+    /// A file without a byte.
+    #[error("it is empty: the program that writes it has not ended by itself, or its disk is full")]
+    Empty,
+    /// JSON that ends too early.
+    #[error("it is cut off ({0}): the program that writes it has not ended by itself, or its disk is full")]
+    CutOff(serde_json::Error),
     /// Parts that do not fit each other.
     #[error("{0}")]
     Wrong(#[from] Wrong),
@@ -43,6 +49,12 @@ pub enum ReadError {
     Old,
 }
 
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        if error.is_eof() { Self::CutOff(error) } else { Self::Syntax(error) }
+    }
+}
+
 impl Profile {
     /// Takes in the profile that `reader` gives, in plain text or gzip. A `.cpuprofile` of Node.js or Chrome becomes a track of
     /// this name. A trace of Chrome becomes a track for each thread that it profiled.
@@ -51,6 +63,9 @@ impl Profile {
     /// Says what is wrong with it. What was read before stays in the tree, without samples.
     pub fn read(&mut self, name: &str, reader: impl Read) -> Result<(), ReadError> {
         let mut reader = BufReader::with_capacity(1 << 16, reader);
+        if reader.fill_buf()?.is_empty() {
+            return Err(ReadError::Empty);
+        }
         if reader.fill_buf()?.starts_with(&GZIP) {
             let unpacked = MultiGzDecoder::new(reader).take(UNPACKED_BYTES_MAX);
             return self.read_json(name, BufReader::with_capacity(1 << 16, unpacked));

@@ -89,6 +89,8 @@ pub struct Crash<'a> {
     pub held: usize,
     /// Request that ended it, if known.
     pub request: Option<&'a InflightRequest>,
+    /// Evidence that is left, in words.
+    pub evidence: Option<&'a str>,
 }
 
 /// A worker's report about the runs of its main thread.

@@ -10,6 +10,7 @@ mod app;
 mod auxiliary;
 mod changes;
 mod control;
+mod evidence;
 mod exit;
 mod forensics;
 mod gate;
@@ -149,6 +150,8 @@ pub struct Supervisor {
     /// Components that exceed their CPU budgets.
     overruns: RefCell<Overruns>,
     state_notes: StateNotes,
+    /// Whether the operator was told that reports of crashes are lost.
+    is_lost_evidence_told: Cell<bool>,
 }
 
 /// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.

@@ -45,6 +45,7 @@ impl Supervisor {
             react_off_told: Cell::new(false),
             overruns: RefCell::default(),
             state_notes: StateNotes::default(),
+            is_lost_evidence_told: Cell::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),

@@ -166,6 +166,11 @@ export interface CrashSnapshot {
   readonly path: string | null;
   /** Class of that request. */
   readonly class: string | null;
+  /**
+   * Evidence that is left, in words: the file of its diagnostic report, the place of its core dump, or
+   * why there is none.
+   */
+  readonly evidence: string | null;
 }
 
 /** A certificate that clients get, or a name for which a CA is asked. */

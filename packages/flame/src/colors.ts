@@ -1,9 +1,10 @@
-// Colours of boxes: one for each package, the collector's and native code's apart from all of them.
+// Colours of boxes: one for each package, the collector's and native code's and the kernel's apart from all of them.
 
 const FIXED: Readonly<Record<string, readonly [light: string, dark: string]>> = {
   app: ['#e8903a', '#b8651b'],
   node: ['#8fb98a', '#4d7a4a'],
   native: ['#b9b4c7', '#67627a'],
+  kernel: ['#a9b7c9', '#4f6079'],
   '(garbage collector)': ['#d9534f', '#a8312d'],
   '(program)': ['#c9c9c9', '#5c5c5c'],
   '(root)': ['#d8d8d8', '#4a4a4a'],

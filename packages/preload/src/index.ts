@@ -8,6 +8,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { Channel } from './channel/channel.js';
 import { Control } from './control/control.js';
+import { crashReportPath, reportCrashes } from './control/crash-report.js';
 import { takeEarlyCalls } from './early-calls.js';
 import { readSettings } from './env.js';
 import { Hooks } from './requests/hooks.js';
@@ -46,6 +47,10 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const decide = catchListen(settings, control, hooks, routers, pageTags);
   // An app that says so has opened all its servers.
   if (isMainThread) {
+    // In development, a page tells of the app's end.
+    if (settings.loadedPath === undefined) {
+      reportCrashes(process.report, crashReportPath(settings.socketPath, process.pid));
+    }
     const takeLoaded = settings.loadedPath === undefined ? undefined : reportLoaded(settings.loadedPath);
     offerProcessMessages(control, decide, takeLoaded);
     if (takeLoaded !== undefined) (await import('./listen/forks.js')).takeFromForks(takeLoaded);

@@ -10,10 +10,15 @@ use super::{RunDirArg, seconds};
 
 /// `sluice profile`.
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = include_str!("examples/profile.txt"))]
 pub struct ProfileArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
+    /// Profiles to draw in place of a worker's: .cpuprofile files of Node.js, Chrome or Sluice, or traces of Chrome, also with gzip.
+    /// Several are drawn together, as FILE.html beside the first
+    #[arg(value_name = "FILE", conflicts_with_all = ["worker", "all", "seconds", "duration_ms", "route", "tail", "native"])]
+    pub files: Vec<PathBuf>,
     /// Id of the worker [default: the one with most answered requests]
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub worker: Option<u64>,
@@ -33,6 +38,9 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
     #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
     pub tail: Option<Option<u64>>,
+    /// Profile all threads with perf: native code and, where it is permitted, the kernel
+    #[arg(long, conflicts_with_all = ["route", "tail"])]
+    pub native: bool,
     /// Directory or name of the files, without .cpuprofile and .html [default: a name in profiles/ of the state directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,

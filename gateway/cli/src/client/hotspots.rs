@@ -4,7 +4,6 @@ mod table;
 
 use std::env;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,15 +15,13 @@ use sluice_profiles::Profile;
 use sluice_profiles::hotspots::{Change, CodeLocation, Figure, Hotspots, Options, Over, ThreadWatch, compare};
 
 use super::connect::{ClientError, Gateway};
-use super::profile::{LAST_STEPS_TIMEOUT, clean_up_at_signals, raw_dir};
+use super::profile::{LAST_STEPS_TIMEOUT, clean_up_at_signals, raw_dir, read_into};
 use super::source_maps;
 use crate::args::{Deps, HotspotsArgs};
 use crate::exit::Exit;
 use crate::output;
 use crate::stderr;
 
-/// Longest profile file that is read.
-const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Lines over a budget that are named on standard error.
 const OVER_TOLD_MAX: usize = 20;
 
@@ -143,13 +140,7 @@ fn live(args: &HotspotsArgs) -> Result<(Profile, String, Option<f64>), Failure> 
 }
 
 fn read(profile: &mut Profile, file: &Path, name: &str) -> Result<(), Failure> {
-    let failure = |why: &dyn std::fmt::Display| Failure::File(format!("{}: {why}", file.display()));
-    let opened = File::open(file).map_err(|error| failure(&error))?;
-    let bytes = opened.metadata().map_err(|error| failure(&error))?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(failure(&format_args!("{bytes} bytes are more than the {FILE_BYTES_MAX} that are read")));
-    }
-    profile.read(name, opened).map_err(|error| failure(&error))
+    read_into(profile, file, name).map_err(|error| Failure::File(error.to_string()))
 }
 
 fn report(args: &HotspotsArgs, profile: Profile, node: &str) -> Hotspots {

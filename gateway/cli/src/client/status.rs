@@ -72,8 +72,15 @@ fn within(line: &str) -> Vec<String> {
         return wrapped(line, COLUMNS);
     };
     let mut names = std::iter::once(name.to_owned()).chain(std::iter::repeat(" ".repeat(INDENT)));
-    let parts = wrapped(value, COLUMNS - INDENT);
-    parts.iter().map(|part| names.next().unwrap_or_default() + part).collect()
+    let room = COLUMNS - INDENT;
+    let words: Vec<&str> = value.split(' ').collect();
+    // A word that does not fit is a path, which people copy: it stays whole.
+    let groups = words.chunk_by(|one, next| width(one) <= room && width(next) <= room);
+    let parts = groups.flat_map(|group| match group {
+        [word] if width(word) > room => vec![(*word).to_owned()],
+        words => wrapped(&words.join(" "), room),
+    });
+    parts.map(|part| names.next().unwrap_or_default() + &part).collect()
 }
 
 fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
@@ -176,6 +183,9 @@ fn write_crashes(out: &mut String, crashes: &[CrashSnapshot], now_unix_ms: u64) 
             write!(out, "; {method} {path} (class {class}, request {request})")?;
         } else if crash.held > 1 {
             write!(out, "; one of {} requests", crash.held)?;
+        }
+        if let Some(evidence) = &crash.evidence {
+            write!(out, "; {}", harmless(evidence))?;
         }
         writeln!(out, "  (`sluice logs --kind app --worker {}`)", crash.worker)?;
     }

@@ -130,7 +130,9 @@ fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
 }
 
 fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
-    let Event::WorkerExited { status, expected, exception, held, request, class, .. } = *event else { return };
+    let Event::WorkerExited { status, expected, exception, held, request, class, evidence, .. } = *event else {
+        return;
+    };
     words.put(if expected { "left as asked: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
     if let Some(exception) = exception {
         words.put(": ").safe(exception, FIELD_BYTES_MAX);
@@ -141,6 +143,9 @@ fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
     }
     if request.is_none() && !expected && held > 1 {
         words.put("; with one of ").number(held).put(" requests");
+    }
+    if let Some(evidence) = evidence {
+        words.put("; ").safe(evidence, APP_BYTES_MAX);
     }
 }
 

@@ -55,7 +55,7 @@ impl View {
                 Owner::App if view.is_of_the_app(caller) => view.child(caller, row),
                 Owner::App | Owner::Collector | Owner::Program => view.child(ROOT, row),
                 // Native code that no line of the app called is that of whoever called it.
-                Owner::Native if caller != ROOT => caller,
+                Owner::Native | Owner::Kernel if caller != ROOT => caller,
                 _ if view.is_of_the_app(caller) => caller,
                 _ => view.child(ROOT, Row::Whole(owner.clone())),
             };

@@ -13,6 +13,7 @@ use sluice_journal::{AppText, Event, ExitReason, HeldRequest, Journal, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::sync::watch;
 
+use crate::evidence::{self, ReportChatter};
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::read_records;
@@ -78,7 +79,11 @@ pub(crate) async fn run(
     });
     let stderr = child.stderr.take().map(|pipe| {
         let (journal, tail, process) = (supervisor.journal.clone(), Rc::clone(&process.tail), Rc::clone(&process));
+        let (chatter, socket) = (ReportChatter::default(), socket.clone());
         let is_kept = move |line: &str| {
+            if chatter.has(line, &socket) {
+                return false;
+            }
             if let Some(said) = inspector_line(line) {
                 if let InspectorLine::News(news) = said {
                     let _ = inspector_news.send(news);
@@ -113,7 +118,8 @@ pub(crate) async fn run(
     if process.control.borrow().is_some() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, process.is_heard_out.notified()).await;
     }
-    report_exit(&supervisor, &process, &status, &held);
+    let evidence = evidence::keep(&supervisor, &process, &socket, &status).await;
+    report_exit(&supervisor, &process, &status, &held, evidence.as_deref());
     if !is_told_at_once {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
         supervisor.gate.workers().exited(worker);
@@ -215,7 +221,13 @@ fn ended_with<'h>(
     }
 }
 
-fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>, held: &[InflightRequest]) {
+fn report_exit(
+    supervisor: &Supervisor,
+    process: &Process,
+    status: &io::Result<ExitStatus>,
+    held: &[InflightRequest],
+    evidence: Option<&str>,
+) {
     let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
     let tail = process.tail.borrow().text();
     let known = exit::ProcessFacts {
@@ -235,7 +247,13 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
     let threw = process.threw.borrow();
     let threw = threw.as_ref().filter(|threw| known.killed.is_none() && threw.at.elapsed() <= THREW_TIMEOUT);
     let request = if expected { None } else { ended_with(held, threw, reason) };
-    let crash = Crash { status: &status, exception: threw.map(|threw| threw.text.as_str()), held: held.len(), request };
+    let crash = Crash {
+        status: &status,
+        exception: threw.map(|threw| threw.text.as_str()),
+        held: held.len(),
+        request,
+        evidence,
+    };
     supervisor.journal.emit(Event::WorkerExited {
         worker: process.worker.0,
         status: &status,
@@ -249,6 +267,7 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
             target: &held.path,
         }),
         class: request.map(|held| &*held.class),
+        evidence,
     });
     // Of one that is developed, its page tells.
     if process.is_ready.get() && !expected && process.app.development.is_none() {

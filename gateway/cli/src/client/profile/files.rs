@@ -1,5 +1,6 @@
 //! The files of a profile: where they go, how many are kept, and that nothing is left of what was broken off.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -9,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::profiles::PROFILES_DIR;
 use sluice_observe::{make_room, write_whole};
-use sluice_profiles::ReadError;
+use sluice_profiles::{Profile, ReadError};
 
 /// Reason why files of a profile cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +31,16 @@ pub enum FileError {
     NoTail(u64),
     #[error("the gateway named no profile")]
     Missing,
+    /// File that is too large to read.
+    #[error("{}: its {bytes} bytes are more than the {FILE_BYTES_MAX} that are read; take a shorter profile", file.display())]
+    Large { file: PathBuf, bytes: u64 },
+    /// Reason why perf has recorded nothing, and what to do.
+    #[error("perf: {0}")]
+    Perf(String),
 }
+
+/// Longest profile file that is read.
+const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Exit code by which a shell knows that Ctrl-C ended a command.
 const INTERRUPTED: i32 = 130;
@@ -57,6 +67,20 @@ pub fn clean_up_at_signals() {
             process::exit(INTERRUPTED);
         });
     });
+}
+
+/// Reads a file that somebody names into the profile, as a track of this name.
+///
+/// # Errors
+/// Where it is not readable, too large, or no profile.
+pub fn read_into(profile: &mut Profile, file: &Path, name: &str) -> Result<(), FileError> {
+    let io = |source| FileError::Io { file: file.to_owned(), source };
+    let opened = File::open(file).map_err(io)?;
+    let bytes = opened.metadata().map_err(io)?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(FileError::Large { file: file.to_owned(), bytes });
+    }
+    profile.read(name, opened).map_err(|source| FileError::Profile { file: file.to_owned(), source })
 }
 
 /// A file or directory that is taken away at the end, however that comes.
@@ -114,6 +138,11 @@ impl Names {
             Ok(_) => Ok(names),
             Err(source) => Err(FileError::Io { file: dir.to_owned(), source }),
         }
+    }
+
+    /// Names that begin with a whole file name: `CPU.cpuprofile.html`.
+    pub fn beside(file: &Path) -> Self {
+        Self { stem: file.to_owned(), is_kept_few: false }
     }
 
     pub fn with(&self, extension: &str) -> PathBuf {

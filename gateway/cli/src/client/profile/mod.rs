@@ -4,6 +4,8 @@ mod components;
 pub(super) mod files;
 pub(super) mod flame;
 pub(super) mod hot;
+mod named;
+mod native;
 mod open;
 mod requests;
 mod tail;
@@ -31,8 +33,8 @@ use crate::args::ProfileArgs;
 use crate::output;
 use crate::stderr;
 use components::ComponentCpu;
-pub(super) use files::clean_up_at_signals;
 use files::{FileError, Names, TemporaryPath};
+pub(super) use files::{clean_up_at_signals, read_into};
 use flame::{Flame, Unit};
 use hot::FunctionCost;
 
@@ -45,6 +47,9 @@ pub struct Report {
     /// The first of the workers.
     worker: u64,
     workers: Vec<u64>,
+    /// Subject of a profile that is not one of workers as V8 sees them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
     /// Reasons for the lack of other workers' profiles.
     errors: Vec<String>,
     duration_ms: f64,
@@ -74,6 +79,12 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     if let Some(id) = args.tail {
         return tail::run(args, id);
     }
+    if !args.files.is_empty() {
+        return Ok(named::run(args)?);
+    }
+    if args.native {
+        return native::run(args);
+    }
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let duration_ms = args.duration_ms();
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
@@ -84,20 +95,29 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let _raw = raw_dir(&taken);
     let read = read(&taken, args.route.as_deref())?;
     let (report, html) = read.report(&names)?;
+    Ok(show(args, &report, &html, text::of(&report)))
+}
+
+/// Prints the report, `text` for people, and opens the page where that is wanted.
+fn show(args: &ProfileArgs, report: &Report, html: &Path, mut text: String) -> ExitCode {
+    let opened = args.open.then(|| open::open(html));
     if args.json {
-        let printed = gateway.print_json(&report);
-        if args.open {
-            stderr::say(format_args!("sluice: {}.", open::open(&html)));
+        if let Some(opened) = opened {
+            stderr::say(format_args!("sluice: {opened}."));
         }
-        return printed;
+        return output::print(&json(report));
     }
-    let mut out = text::of(&report);
-    if args.open {
-        out += "\n";
-        out += &open::open(&html);
-        out += "\n";
+    if let Some(opened) = opened {
+        text += "\n";
+        text += &opened;
+        text += "\n";
     }
-    Ok(output::print(&out))
+    output::print(&text)
+}
+
+fn json(value: &impl Serialize) -> String {
+    // These types have string keys and plain values.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 /// Draws the profiles that stdin names, a list of [`ProfileFile`], as JSON on stdout. The files stay.
@@ -194,16 +214,28 @@ struct ProfileTotals {
     flame: Flame,
 }
 
+impl ProfileTotals {
+    /// Writes both files. Returns what is told, and the page.
+    fn written(self, names: &Names) -> Result<(Report, PathBuf), FileError> {
+        let file = names.write("cpuprofile", &write::cpuprofile(&self.profile, self.report.route.is_none()))?;
+        let written = self.page(names, file.display().to_string());
+        written.inspect_err(|_| drop(std::fs::remove_file(&file)))
+    }
+
+    /// Writes the page of a profile that is in `file`.
+    fn page(self, names: &Names, file: String) -> Result<(Report, PathBuf), FileError> {
+        let Self { mut report, flame, .. } = self;
+        let html = names.write("html", flame::page(flame)?.as_bytes())?;
+        report.file = file;
+        report.html = html.display().to_string();
+        Ok((report, html))
+    }
+}
+
 impl Read {
     /// Writes both files. Returns what is told, and the page.
     fn report(self, names: &Names) -> Result<(Report, PathBuf), FileError> {
-        let ProfileTotals { profile, mut report, flame } = self.drawn();
-        let file = names.write("cpuprofile", &write::cpuprofile(&profile, report.route.is_none()))?;
-        let page = flame::page(flame)?;
-        let html = names.write("html", page.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(&file)))?;
-        report.file = file.display().to_string();
-        report.html = html.display().to_string();
-        Ok((report, html))
+        self.drawn().written(names)
     }
 
     fn drawn(self) -> ProfileTotals {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use sluice_catalog::profiles::{TAILS_DIR, TAILS_INDEX, Tail};
 
 use super::files::{FileError, Names};
-use super::{Read, hot, open, read, text};
+use super::{Read, hot, json, read, show, text};
 use crate::args::ProfileArgs;
 use crate::client::connect::ClientError;
 use crate::client::status::{aligned, harmless, milliseconds};
@@ -29,12 +29,7 @@ pub fn run(args: &ProfileArgs, id: Option<u64>) -> Result<ExitCode, ClientError>
     let (report, html) = read_tail(tail)?.report(&names)?;
     let mut out = format!("{} in worker {}:\n", harmless(&tail.target), tail.worker);
     out += &text::of(&report);
-    if args.open {
-        out += "\n";
-        out += &open::open(&html);
-        out += "\n";
-    }
-    Ok(output::print(&if args.json { json(&report) } else { out }))
+    Ok(show(args, &report, &html, out))
 }
 
 /// None before the first.
@@ -80,9 +75,4 @@ fn hottest(tail: &Tail) -> String {
         || "-".to_owned(),
         |place| format!("{} {}:{}", text::short(&place.function), harmless(&text::relative(&place.file)), place.line),
     )
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    // These types have string keys and plain values.
-    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }

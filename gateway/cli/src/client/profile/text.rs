@@ -18,6 +18,9 @@ const PLACES_MAX: usize = 20;
 
 /// Title of the report.
 pub fn title(report: &Report) -> String {
+    if let Some(subject) = &report.subject {
+        return subject.clone();
+    }
     let numbers: Vec<String> = report.workers.iter().map(u64::to_string).collect();
     let workers = format!("worker{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(", "));
     match &report.route {
@@ -62,7 +65,7 @@ pub fn of(report: &Report) -> String {
         let _ = writeln!(out, "left out: {}", harmless(error));
     }
     let _ = writeln!(out, "flame graph: {}\nprofile: {}\n", harmless(&report.html), harmless(&report.file));
-    if report.components.is_empty() {
+    if report.components.is_empty() && report.places.is_empty() {
         out.push_str(match report.requests {
             Some(0) => "No request of that class was there in that time; with --all every worker is looked at.\n",
             Some(_) => "Nothing that these requests did was seen; a longer time sees more.\n",
@@ -109,7 +112,10 @@ fn places(places: &[FunctionCost], cpu_ms: f64) -> String {
             format!("{:.1} %", share(place.own)),
             milliseconds(Some(in_ms(place.collected))),
             short(&place.package),
-            format!("{}:{}", harmless(&relative(&place.file)), place.line),
+            match place.line {
+                0 => harmless(&relative(&place.file)),
+                line => format!("{}:{line}", harmless(&relative(&place.file))),
+            },
         ]
     }));
     aligned(&rows)
@@ -194,6 +200,7 @@ mod tests {
         report.renders = 0;
         assert_eq!(line(&of(&report), "Card").last(), Some(&"-"));
         report.components.clear();
+        report.places.clear();
         assert!(of(&report).contains("did nothing"));
     }
 
