@@ -15,6 +15,7 @@ mod forensics;
 mod gate;
 mod guardian;
 
+mod last_words;
 mod loaded;
 mod looks;
 mod main_server;
