@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app } from '../support/sluice.ts';
+import { Journal } from './journal.ts';
 import {
   ask,
   bytesOf,
@@ -164,4 +165,60 @@ void test('a worker that ignores SIGTERM in an endless loop is killed after work
   await sluice.finished(5_000);
   await nothingLeftOf(sluice);
   client.close();
+});
+
+for (const method of ['GET', 'POST'])
+  void test(`a drain does not wait for a ${method} whose client has left`, async (t) => {
+    const journal = new Journal(t);
+    const env = { ...journal.env, SLUICE_DRAIN_TIMEOUT_MS: '600000' };
+    const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 2, env });
+    const client = await RawConnection.connect(sluice.port);
+    client.send(bytesOf('/keeps/it', '', method));
+    await journal.saw('it', 'begin');
+    client.close();
+    await journal.saw('it', 'response-close');
+    sluice.signal('SIGTERM');
+    // Whoever waited for something got it.
+    assert.equal((await sluice.finished(20_000)).code, 0);
+    const notes = sluice.logs.filter(({ text }) => String(text).includes('whose client has left'));
+    assert.equal(notes.length, 1);
+    assert.match(
+      String(notes[0]?.['text']),
+      new RegExp(`^worker \\d+ still works on ${method} /keeps/it \\(request `),
+    );
+    await nothingLeftOf(sluice);
+  });
+
+void test('a drain kills a worker that does not exit, if the clients of its requests have left', async (t) => {
+  const env = { SLUICE_DRAIN_TIMEOUT_MS: '600000', SLUICE_WORKERS_STOP_TIMEOUT_MS: '600000' };
+  const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1, env });
+  const client = await sent(sluice, '/block');
+  await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a busy worker');
+  // One that closes its side alone may still read, and the worker does not look.
+  client.reset();
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished(20_000)).code, 0);
+  const exit = sluice.logs.find(({ event }) => event === 'worker_exited');
+  assert.deepEqual([exit?.['reason'], exit?.['expected']], ['client_gone', true]);
+  await nothingLeftOf(sluice);
+});
+
+void test('a drain waits for a client beside one that has left', async (t) => {
+  const hold = new Hold(t);
+  const env = { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '600000' };
+  const sluice = await running(t, { entry: hold.app, workers: 2, env });
+  const [stays, leaves] = [await sent(sluice, '/hold/stays'), await sent(sluice, '/hold/leaves')];
+  await Promise.all([hold.began('/hold/stays'), hold.began('/hold/leaves')]);
+  leaves.close();
+  sluice.signal('SIGTERM');
+  await eventually(() => refuses(sluice), { what: 'the end of the port' });
+  await statusWhen(
+    sluice,
+    ({ connections }) => connections === 1,
+    'the end of the connection that was closed',
+  );
+  hold.release('stays');
+  assert.equal((await stays.response()).status, 200);
+  stays.close();
+  assert.equal((await sluice.finished(20_000)).code, 0);
 });

@@ -191,3 +191,28 @@ function listeningTcp(pid: number): string[] {
   });
   return targets.filter((target) => listening.has(target));
 }
+
+void test('an alarm, the log and the status agree on a run that the gateway has ended, and on its place', async (t) => {
+  const env = { ...quick, ...bounds({ overdue_after_ms: 0, alarm_after_s: 60 }) };
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env, cwd: path.dirname(stuckApp) });
+  const stuck = await known(sluice, '/loop', 'function');
+  const run = await eventually(
+    () => sluice.logs.find(({ event, worker }) => event === 'long_run' && worker === stuck['worker']),
+    { what: 'the run' },
+  );
+  const place = `spin (stuck.js:${Number(stuck['line'])}:${Number(stuck['column'])})`;
+  assert.deepEqual([run['place'], run['run_ms'], run['class']], [place, stuck['silent_ms'], 'GET /loop']);
+  const raised = await eventually(
+    () => sluice.logs.find(({ event, alarm }) => event === 'alarm_raised' && alarm === 'long_run'),
+    { what: 'the alarm' },
+  );
+  assert.match(String(raised['text']), /ran for \d+ ms without a break, until the gateway killed the worker/);
+  const { runs } = (await sluice.status()) as unknown as {
+    runs: { longest: { ms: number; place: string | null; worker: number }[] };
+  };
+  const longest = runs.longest.find(({ worker }) => worker === stuck['worker']);
+  assert.deepEqual([longest?.ms, longest?.place], [stuck['silent_ms'], place]);
+  const text = (await sluice.cli(['status'])).stdout.replaceAll(/\s+/g, ' ');
+  assert.match(text, /ALARM long_run of GET \/loop .*The gateway found it in spin \(stuck\.js:\d+:\d+\)\./);
+  assert.match(text, /the longest lately: [\d.]+ s in worker \d+, killed in spin \(stuck\.js:/);
+});

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { app, type Sluice } from '../support/sluice.ts';
+import { app, runSluice, type Sluice } from '../support/sluice.ts';
 import { allReady, ask, assertRefused, ownApp, pidOf, running, statusWhen } from './scenario.ts';
 import { logged, quick } from './stuck.ts';
 
@@ -80,7 +80,7 @@ void test('CPU time goes to the components that it was spent for, host elements 
   for (const name of ['Heavy', 'Light', 'List.Wide', 'Old', 'Page']) assert.ok(frames.has(name), name);
 
   const table = (await sluice.cli(['profile', '--duration-ms', '50'])).stdout;
-  assert.match(table, /^worker 1, \d+ ms: .* of CPU in \d+ samples\n/);
+  assert.match(table, /^worker 1, \d+ ms: .* of CPU time(?: \(busy for .*\))? in \d+ samples\n/);
 });
 
 void test('components that react-dom renders are told apart by their own functions', async (t) => {
@@ -162,4 +162,40 @@ void test('profiles that are taken at the same time have files of their own', as
   );
   assert.equal(new Set(taken.map(({ file }) => file)).size, 2);
   for (const { worker, file } of taken) assert.ok(fs.existsSync(file), `${worker}: ${file}`);
+});
+
+void test('profile and hotspots name their clocks, agree on a file, and fold the code of Sluice', async (t) => {
+  const sluice = await running(t, { entry: app('spin.js'), workers: 1 });
+  let isOver = false;
+  const load = (async () => {
+    while (!isOver) await ask(sluice, '/?ms=5');
+  })();
+  const taken = await sluice.cli(['profile', '--json', '--duration-ms', '1000']).finally(() => {
+    isOver = true;
+  });
+  await load;
+  assert.equal(taken.code, 0, taken.stderr);
+  const profile = JSON.parse(taken.stdout) as {
+    file: string;
+    cpu_ms: number;
+    busy_ms: number;
+    places: { package: string; file: string }[];
+  };
+  assert.ok(
+    profile.cpu_ms > 0 && profile.cpu_ms <= profile.busy_ms,
+    `${profile.cpu_ms} of ${profile.busy_ms}`,
+  );
+  const own = profile.places.filter(({ file }) => file.includes('/packages/preload/'));
+  assert.ok(own.length > 0 && own.every((place) => place.package === '@sluice/preload'), JSON.stringify(own));
+  const looked = await runSluice(['hotspots', profile.file, '--json']);
+  assert.equal(looked.code, 0, looked.stderr);
+  const { busy_ms, lines } = JSON.parse(looked.stdout) as { busy_ms: number; lines: { file: string }[] };
+  assert.equal(busy_ms, profile.busy_ms);
+  assert.ok(lines.some(({ file }) => file.endsWith('spin.js')));
+  assert.deepEqual(
+    lines.filter(({ file }) => file.includes('packages/preload/')),
+    [],
+  );
+  const table = await runSluice(['hotspots', profile.file]);
+  assert.match(table.stdout, /^wall-clock time: busy /);
 });

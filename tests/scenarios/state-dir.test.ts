@@ -1,10 +1,12 @@
 // What must outlive a restart is apart from sockets and locks: the state directory.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { app, startSluice } from '../support/sluice.ts';
+import { app, type Sluice, startSluice } from '../support/sluice.ts';
 import { quick, tempDir, upgraded } from './upgrades.ts';
 
 void test('costs and profiles outlive a run directory that systemd deletes', async (t) => {
@@ -80,4 +82,58 @@ void test('systemd unit without a state directory is told of what it loses', asy
       what: 'the warning',
     },
   );
+});
+
+/** Lines of the log about the alarm of the state directory. */
+const alarmsOf = (sluice: Sluice, event: string) =>
+  sluice.logs.filter((line) => line['event'] === event && line['alarm'] === 'state_dir');
+
+void test('state directory in which nothing can be kept any more is an alarm until it can', async (t) => {
+  const state = path.join(tempDir(t), 'state');
+  const sluice = await startSluice({ entry: app('spin.js'), workers: 1, flags: ['--state-dir', state] });
+  t.after(() => sluice.stop());
+  fs.renameSync(state, `${state}.away`);
+  fs.writeFileSync(state, '');
+  const what = { deadlineMs: 40_000, what: 'the alarm' };
+  const [raised] = await eventually(() => {
+    const raised = alarmsOf(sluice, 'alarm_raised');
+    return raised.length > 0 && raised;
+  }, what);
+  assert.match(String(raised?.['text']), /is not a directory.* Free the disk, .*--state-dir/);
+  const { stdout } = await sluice.cli(['status']);
+  assert.match(
+    stdout.replaceAll(/\s+/g, ' '),
+    /ALARM state_dir for .*no file can be kept in the state directory/,
+  );
+  assert.equal((await fetch(`${sluice.url}/`)).status, 200);
+  fs.rmSync(state);
+  await eventually(() => alarmsOf(sluice, 'alarm_cleared').length === 1, what);
+  assert.equal(alarmsOf(sluice, 'alarm_raised').length, 1);
+  assert.ok(fs.statSync(state).isDirectory());
+});
+
+void test('full disk under the state directory is an alarm, and nothing else breaks', async (t) => {
+  const disk = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-disk-'));
+  t.after(() => {
+    spawnSync('umount', ['-l', disk]);
+    fs.rmSync(disk, { recursive: true });
+  });
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]).status !== 0)
+    return t.skip('a file system cannot be mounted here');
+  const flags = ['--state-dir', path.join(disk, 'state')];
+  const sluice = await startSluice({ entry: app('spin.js'), workers: 1, flags });
+  t.after(() => sluice.stop());
+  const filler = path.join(disk, 'filler');
+  assert.throws(() => fs.writeFileSync(filler, Buffer.alloc(128 * 1024)), /ENOSPC/);
+  const what = { deadlineMs: 40_000, what: 'the alarm' };
+  await eventually(() => alarmsOf(sluice, 'alarm_raised').length === 1, what);
+  assert.match(String(alarmsOf(sluice, 'alarm_raised')[0]?.['text']), /No space left|the disk is full/);
+  assert.equal((await fetch(`${sluice.url}/`)).status, 200);
+  const { code, stderr } = await sluice.cli(['profile', '--seconds', '1']);
+  assert.equal(code, 1);
+  assert.match(stderr, /no space left/i);
+  fs.rmSync(filler);
+  await eventually(() => alarmsOf(sluice, 'alarm_cleared').length === 1, what);
+  assert.equal((await sluice.cli(['stop'])).code, 0);
+  assert.equal((await sluice.finished()).code, 0);
 });

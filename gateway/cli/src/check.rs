@@ -17,6 +17,7 @@ use crate::client::status::harmless;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
 use crate::start::app::{self, AppCommand};
+use crate::start::heads;
 use crate::start::sizing::{self, Sizing};
 use crate::start::sources::{self, Sources};
 use crate::stderr;
@@ -34,7 +35,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         Err(error) => return Exit::Failed.because(format_args!("the current directory: {error}")),
     };
     let CheckArgs { start: given, json } = args;
-    let loaded = match settings::load(given.config.as_deref(), given.flags()) {
+    let mut loaded = match settings::load(given.config.as_deref(), given.flags()) {
         Ok(loaded) => loaded,
         Err(error) => return refused(args, &error),
     };
@@ -45,7 +46,10 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         return refused(args, &error);
     }
     let (app, sizing) = match app {
-        Ok(app) => (AppReport::new(&loaded, &app), sizing::here(&loaded.config, &app, None)),
+        Ok(app) => {
+            heads::settle(&mut loaded, &app);
+            (AppReport::new(&loaded, &app), sizing::here(&loaded.config, &app, None))
+        }
         Err(error) => return Exit::Usage.because(error),
     };
     if let Err(error) = RunDir::locate(&given.run_dir) {
@@ -69,6 +73,8 @@ struct AppReport {
     /// The words that start a worker.
     start: Vec<String>,
     cwd: PathBuf,
+    /// Limit of heads that the gateway takes from its options, bytes.
+    head_bytes_max: Option<u64>,
 }
 
 impl AppReport {
@@ -82,7 +88,7 @@ impl AppReport {
             Start::Command(words) => words.clone(),
         };
         let by = if is_named { "as it is named" } else { "found without being named" };
-        AppReport { by, start, cwd: app.cwd.clone() }
+        AppReport { by, start, cwd: app.cwd.clone(), head_bytes_max: heads::bytes_max(loaded, app) }
     }
 }
 
@@ -116,6 +122,12 @@ fn as_toml(loaded: &ConfigInForce, app: &AppReport, sizing: &Sizing, seen: Optio
     let _ = writeln!(out, "# The app, {}: {} in {}", app.by, harmless(&app.start.join(" ")), app.cwd.display());
     for line in sizing.lines() {
         let _ = writeln!(out, "# {line}");
+    }
+    if let Some(bytes) = app.head_bytes_max {
+        let _ = writeln!(
+            out,
+            "# Heads: request line and headers of {bytes} bytes each, as the app's --max-http-header-size says."
+        );
     }
     if let Some(seen) = seen {
         let advice =

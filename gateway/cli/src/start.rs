@@ -7,6 +7,7 @@ mod compile_cache;
 mod doors;
 mod flames;
 mod handover;
+pub mod heads;
 mod learned;
 mod listeners;
 mod machine;
@@ -23,6 +24,7 @@ mod shutdown;
 mod signals;
 pub mod sizing;
 pub mod sources;
+mod state_watch;
 mod successor;
 mod threads;
 mod token;
@@ -146,6 +148,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let watch = args.watch.iter().map(|path| sources.here.join(path)).collect();
     let mut app = app::resolve(&loaded, &sources).map_err(|error| Failure::new(Exit::Usage, error))?;
     sizing::settle(&mut loaded, &mut app, None);
+    heads::settle(&mut loaded, &app);
     loaded.warnings[of_config..].iter().for_each(warn);
     files::check_for_start(&loaded, &app).map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -305,6 +308,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     }
     tasks.spawn("shared-cache", sluice_road::cache::hear_other_gateways(Rc::clone(&gate.road)));
     learned::start(&gateway);
+    tasks.spawn("state-dir", state_watch::run(Rc::clone(&gateway), state.watched));
     compile_cache::start(&gateway, compile_cache);
     let wire = match wire {
         None => None,

@@ -10,6 +10,9 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+use nix::sys::statvfs::statvfs;
+use nix::unistd::{AccessFlags, access};
 use sluice_catalog::config::Config;
 use sluice_observe::write_whole;
 
@@ -18,6 +21,8 @@ use crate::run_dir::{RunDir, RunDirError, private_dir};
 
 /// Names that earlier versions kept in the run directory.
 const MOVED: [&str; 2] = ["costs.json", "profiles"];
+/// Free bytes below which the directory counts as full. Learned costs take about as much.
+const FREE_BYTES_MIN: usize = 16 * 1024;
 /// Link in the run directory by which commands find the state directory.
 const LINK: &str = "state";
 
@@ -25,6 +30,8 @@ const LINK: &str = "state";
 #[derive(Debug)]
 pub struct StateDir {
     pub path: PathBuf,
+    /// The directory to watch: the one that was named, even if another one stands in for it.
+    pub watched: PathBuf,
     pub warnings: Vec<String>,
 }
 
@@ -35,6 +42,10 @@ enum Unusable {
     Directory(RunDirError),
     #[error("{path}: {error}", path = .0.display(), error = .1)]
     NotWritable(PathBuf, io::Error),
+    #[error("{path}: the disk is full, {free_bytes} bytes are free", path = .path.display())]
+    Full { path: PathBuf, free_bytes: u64 },
+    #[error("{path}: the disk is full, no further file can be made", path = .0.display())]
+    NoMoreFiles(PathBuf),
 }
 
 /// The same without the advice for run directories, which is to take another with `--run-dir`.
@@ -66,10 +77,12 @@ impl StateDir {
         let variable = |name: &str| env::var_os(name);
         let mut warnings = Vec::new();
         let place = place(config.server.state_dir.as_deref(), arg, run_dir, variable);
+        let mut watched = None;
         let path = match place {
-            StateLocation::Named(dir) => match usable(&dir) {
+            StateLocation::Named(dir) => match usable(&dir, 1) {
                 Ok(()) => dir,
                 Err(why) => {
+                    watched = Some(dir);
                     warnings.push(format!(
                         "the state directory cannot be used, so learned costs and profiles are kept in {} and may be lost with it: {why}. \
                          Make it writable for this user alone, or name another with --state-dir",
@@ -78,7 +91,7 @@ impl StateDir {
                     run_dir.path().to_owned()
                 }
             },
-            StateLocation::Default(dir) if usable(&dir).is_ok() => dir,
+            StateLocation::Default(dir) if usable(&dir, 1).is_ok() => dir,
             StateLocation::Default(_) | StateLocation::RunDir => run_dir.path().to_owned(),
         };
         if path == run_dir.path() && warnings.is_empty() && is_emptied(run_dir, variable) {
@@ -88,7 +101,7 @@ impl StateDir {
                     .to_owned(),
             );
         }
-        StateDir { path, warnings }
+        StateDir { watched: watched.unwrap_or_else(|| path.clone()), path, warnings }
     }
 
     /// Moves what earlier versions kept in the run directory, once. Returns sentences for the log.
@@ -182,12 +195,39 @@ fn is_emptied(run_dir: &RunDir, variable: impl Fn(&str) -> Option<OsString>) -> 
     of_service("RUNTIME_DIRECTORY", variable).is_some_and(|dir| run_dir.path().starts_with(dir))
 }
 
-fn usable(dir: &Path) -> Result<(), Unusable> {
+/// Creates the directory unless it exists, and writes a file of so many bytes there, which it removes again.
+fn usable(dir: &Path, bytes: usize) -> Result<(), Unusable> {
     private_dir(dir).map_err(Unusable::Directory)?;
     // A file system that is read-only says so only here, and a full one has no room for a byte.
     let probe = dir.join(format!(".writable-{}", std::process::id()));
-    let written = write_whole(&probe, b"sluice\n").and_then(|()| fs::remove_file(&probe));
+    let written = write_whole(&probe, &vec![b'\n'; bytes]).and_then(|()| fs::remove_file(&probe));
     written.map_err(|error| Unusable::NotWritable(dir.to_owned(), error))
+}
+
+/// Reason why no file can be kept in the directory at present; `None` if one can. Writes one only if `is_suspect`.
+pub fn trouble(dir: &Path, is_suspect: bool) -> Option<String> {
+    if !is_suspect && has_room(dir).is_ok() {
+        return None;
+    }
+    let why = usable(dir, FREE_BYTES_MIN).and_then(|()| has_room(dir));
+    why.err().map(|why| why.to_string())
+}
+
+/// Whether this user may write there, and there is room for a few small files. Writes nothing.
+fn has_room(dir: &Path) -> Result<(), Unusable> {
+    let of_dir = |error: Errno| Unusable::NotWritable(dir.to_owned(), error.into());
+    access(dir, AccessFlags::W_OK | AccessFlags::X_OK).map_err(of_dir)?;
+    let found = statvfs(dir).map_err(of_dir)?;
+    #[allow(clippy::useless_conversion, reason = "numbers of blocks have 32 bits on macOS")]
+    let free_bytes = u64::from(found.blocks_available()).saturating_mul(found.fragment_size());
+    if free_bytes < FREE_BYTES_MIN as u64 {
+        return Err(Unusable::Full { path: dir.to_owned(), free_bytes });
+    }
+    // File systems without a table of files say 0 of 0.
+    if found.files() > 0 && found.files_available() == 0 {
+        return Err(Unusable::NoMoreFiles(dir.to_owned()));
+    }
+    Ok(())
 }
 
 /// Moves a file or a directory, across file systems if need be.

@@ -41,7 +41,7 @@ fn the_config_goes_before_systemd_and_that_before_the_users_state() {
 fn the_old_place_is_moved_once() {
     let dir = tempfile::tempdir().unwrap();
     let run_dir = run_dir_in(dir.path());
-    let state = StateDir { path: dir.path().join("state"), warnings: Vec::new() };
+    let state = StateDir { path: dir.path().join("state"), watched: PathBuf::new(), warnings: Vec::new() };
     private_dir(&state.path).unwrap();
     let old = run_dir.path().join("profiles/tail");
     fs::create_dir_all(&old).unwrap();
@@ -80,7 +80,7 @@ fn commands_follow_the_link_that_the_gateway_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let run_dir = run_dir_in(dir.path());
     let arg = RunDirArg { run_dir: Some(run_dir.path().to_owned()) };
-    let state = StateDir { path: dir.path().join("state"), warnings: Vec::new() };
+    let state = StateDir { path: dir.path().join("state"), watched: PathBuf::new(), warnings: Vec::new() };
     state.link_from(&run_dir).unwrap();
     state.link_from(&run_dir).unwrap();
     assert_eq!(of_instance(&arg, &run_dir), state.path);
@@ -93,7 +93,7 @@ fn state_directory_may_lie_in_the_run_directory_under_the_name_of_the_link() {
     let dir = tempfile::tempdir().unwrap();
     let run_dir = run_dir_in(dir.path());
     let arg = RunDirArg { run_dir: Some(run_dir.path().to_owned()) };
-    let state = StateDir { path: run_dir.path().join(LINK), warnings: Vec::new() };
+    let state = StateDir { path: run_dir.path().join(LINK), watched: PathBuf::new(), warnings: Vec::new() };
     private_dir(&state.path).unwrap();
     state.link_from(&run_dir).unwrap();
     assert_eq!(of_instance(&arg, &run_dir), state.path);

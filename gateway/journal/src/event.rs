@@ -220,14 +220,16 @@ pub enum Event<'a> {
         worker: u64,
         /// Duration of the run, milliseconds.
         ms: f64,
-        /// Time that the garbage collector took of the run, milliseconds.
-        collected_ms: f64,
+        /// Time that the garbage collector took of the run, milliseconds, if the worker has reported it.
+        collected_ms: Option<f64>,
         /// CPU time of the thread during the run, milliseconds, if known.
         cpu_ms: Option<f64>,
         /// Time for which the thread was runnable but got no CPU, milliseconds, if the system reports it.
         queued_ms: Option<f64>,
         /// Main cause of the run's duration, if known.
         spent: Option<RunTime>,
+        /// Function, file and line that ran when the gateway looked, before it killed the worker in the run.
+        place: Option<&'a str>,
         /// Request that caused the run, if known.
         request: Option<HeldRequest<'a>>,
         /// Class of that request.

@@ -189,15 +189,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
         }
         Event::DialChanged { shares } => fields.text(b",\"shares\":", shares, APP_BYTES_MAX),
         Event::OverlapSeen { count, .. } => fields.number(b",\"count\":", count),
-        Event::LongRun { ms, collected_ms, cpu_ms, queued_ms, spent, request, class, .. } => {
-            fields.milliseconds(b",\"run_ms\":", Some(ms));
-            fields.milliseconds(b",\"collected_ms\":", Some(collected_ms));
-            fields.milliseconds(b",\"cpu_ms\":", cpu_ms);
-            fields.milliseconds(b",\"queued_ms\":", queued_ms);
-            fields.text_or_null(b",\"spent\":", spent.map(RunTime::as_str), FIELD_BYTES_MAX);
-            fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
-            json_held(fields, request);
-        }
+        Event::LongRun { .. } => json_long_run(fields, event),
         Event::AlarmRaised { alarm, class, text } => {
             fields.text(b",\"alarm\":", alarm.as_str(), FIELD_BYTES_MAX);
             fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
@@ -248,6 +240,20 @@ fn json_app(fields: &mut Fields<'_>, stream: Stream, said: AppText<'_>, names: L
         None => fields.null(b",\"line\":"),
     }
     fields.raw(b",\"json\":", said.text);
+}
+
+fn json_long_run(fields: &mut Fields<'_>, event: &Event<'_>) {
+    let Event::LongRun { ms, collected_ms, cpu_ms, queued_ms, spent, place, request, class, .. } = *event else {
+        return;
+    };
+    fields.milliseconds(b",\"run_ms\":", Some(ms));
+    fields.milliseconds(b",\"collected_ms\":", collected_ms);
+    fields.milliseconds(b",\"cpu_ms\":", cpu_ms);
+    fields.milliseconds(b",\"queued_ms\":", queued_ms);
+    fields.text_or_null(b",\"spent\":", spent.map(RunTime::as_str), FIELD_BYTES_MAX);
+    fields.text_or_null(b",\"place\":", place, TARGET_BYTES_MAX);
+    fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
+    json_held(fields, request);
 }
 
 fn json_overdue(fields: &mut Fields<'_>, silent_ms: Option<u64>, request: Option<HeldRequest<'_>>) {

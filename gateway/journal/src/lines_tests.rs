@@ -77,10 +77,11 @@ fn every_event() -> Vec<Event<'static>> {
         Event::LongRun {
             worker: 3,
             ms: 1_204.5,
-            collected_ms: 312.0,
+            collected_ms: Some(312.0),
             cpu_ms: Some(62.0),
             queued_ms: Some(980.0),
             spent: Some(RunTime::Starved),
+            place: None,
             request: Some(HeldRequest { request_id: "00ab", method: "GET", target: "/all" }),
             class: Some("GET /all"),
         },

@@ -241,10 +241,11 @@ fn secrets_in_query_strings_reach_no_line_of_any_event_and_no_mark() {
     journal.emit(Event::LongRun {
         worker: 1,
         ms: 1.0,
-        collected_ms: 0.0,
+        collected_ms: Some(0.0),
         cpu_ms: None,
         queued_ms: None,
         spent: None,
+        place: None,
         request: Some(held),
         class: None,
     });

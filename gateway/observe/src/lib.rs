@@ -55,7 +55,7 @@ pub use mode::{Mode, ShortLane};
 pub use past::Past;
 pub use record::{AccessLine, RequestName, RequestRecord, Run, RunCounts, UpstreamLine, Work};
 pub use routes::RouteTables;
-pub use runs::{ALARMING_US, MainThreads};
+pub use runs::{ALARMING_US, CutRun, MainThreads};
 pub use sluice_trends::Totals as RunTotals;
 pub use spending::Spendings;
 pub use tails::{ProfileOrder, TailProfiles, TailReport};
@@ -297,6 +297,7 @@ impl Observer {
             crash: self.crashes.take_unjudged(),
             quarantine,
             holes: self.effects.worst_holes(now),
+            state_dir: self.trouble.state_dir(),
         };
         self.alarms.judge(now, &reading);
     }

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::RUN_CLASSES;
-use sluice_journal::{AccessRecord, LoggedHeader};
+use sluice_journal::{AccessRecord, HeldRequest, LoggedHeader};
 use sluice_message::{Method, Scheme};
 use sluice_scheduler::ClassId;
 use sluice_traces::Context;
@@ -112,4 +112,11 @@ pub struct RequestName {
     pub target: String,
     /// Class of the request.
     pub class: Rc<str>,
+}
+
+impl RequestName {
+    /// The request as the log names it.
+    pub fn held(&self) -> HeldRequest<'_> {
+        HeldRequest { request_id: &self.request_id, method: &self.method, target: &self.target }
+    }
 }

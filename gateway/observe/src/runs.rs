@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::RunsSnapshot;
-use sluice_journal::{Event, HeldRequest, RunTime};
+use sluice_journal::{Event, RunTime};
 use sluice_trends::{LongRun, Runs, Totals};
 
 use crate::context::{Context, in_ms, unix_ms};
@@ -23,6 +23,22 @@ pub(crate) struct AlarmingRun {
     pub(crate) class: Option<Rc<str>>,
     pub(crate) text: String,
 }
+
+/// A run in which the gateway killed the worker.
+#[derive(Clone, Copy, Debug)]
+pub struct CutRun<'a> {
+    /// Duration until the gateway decided to kill the worker, milliseconds, as the log line of the kill says.
+    pub ms: u64,
+    /// Function, file and line that ran then, if found.
+    pub place: Option<&'a str>,
+    /// Main cause of the duration, if known.
+    pub spent: Option<RunTime>,
+    /// File of the profile taken then, if there is one.
+    pub profile: Option<&'a str>,
+}
+
+/// Advice about code that computes for too long at a known place.
+const CHEAPER: &str = "Make this code faster, split it up, or move it to a worker thread";
 
 /// Runs of all workers, and long runs that wait for the next check.
 pub struct MainThreads {
@@ -52,27 +68,21 @@ impl MainThreads {
             return;
         }
         let class = request.map(|of| Rc::clone(&of.class));
-        let held =
-            request.map(|RequestName { request_id, method, target, .. }| HeldRequest { request_id, method, target });
         let (ms, collected_ms, cpu_ms) = (in_ms(us), in_ms(run.collected_us), run.cpu_us.map(in_ms));
         self.context.journal.emit(Event::LongRun {
             worker,
             ms,
-            collected_ms,
+            collected_ms: Some(collected_ms),
             cpu_ms,
             queued_ms: run.queued_us.map(in_ms),
             spent,
-            request: held,
+            place: None,
+            request: request.map(RequestName::held),
             class: class.as_deref(),
         });
         let mut unjudged = self.unjudged.borrow_mut();
         if unjudged.len() < UNJUDGED_MAX {
-            let of = request.map_or_else(
-                || "of no request, or of one of several".to_owned(),
-                |RequestName { request_id, method, target, .. }| {
-                    format!("of request {request_id}, {method} {}", self.context.journal.shown(target))
-                },
-            );
+            let of = self.owner(request);
             let cpu = cpu_ms.map_or_else(String::new, |cpu_ms| format!(", {cpu_ms:.0} ms on a CPU"));
             let text = format!(
                 "the main thread of worker {worker} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
@@ -81,6 +91,56 @@ impl MainThreads {
             );
             unjudged.push(AlarmingRun { class, text });
         }
+    }
+
+    /// Records and logs a run that the gateway ended by killing the worker.
+    pub fn cut_off(&self, worker: u64, run: &CutRun<'_>, request: Option<&RequestName>) {
+        let CutRun { ms, place, spent, profile } = *run;
+        let us = ms.saturating_mul(1000).min(RUN_US_MAX);
+        let class = request.map(|of| Rc::clone(&of.class));
+        self.context.journal.emit(Event::LongRun {
+            worker,
+            ms: in_ms(us),
+            collected_ms: None,
+            cpu_ms: None,
+            queued_ms: None,
+            spent,
+            place,
+            request: request.map(RequestName::held),
+            class: class.as_deref(),
+        });
+        let mut runs = self.runs.borrow_mut();
+        runs.cut_off(us);
+        runs.remember(LongRun {
+            us,
+            spent: spent.map(RunTime::as_str),
+            place: place.map(str::to_owned),
+            at_unix_ms: unix_ms(),
+            worker,
+            request: request.map(|of| (of.request_id.clone(), of.class.to_string())),
+            ..LongRun::default()
+        });
+        let found = place.map_or_else(String::new, |place| format!(" The gateway found it in {place}."));
+        let profile = profile.map_or_else(String::new, |file| format!(". `sluice hotspots {file}` shows more"));
+        let text = format!(
+            "the main thread of worker {worker} ran for {ms} ms without a break, until the gateway killed the worker: a run {}.{found} \
+             Nothing else of that worker ran meanwhile. {}{profile}",
+            self.owner(request),
+            if spent == Some(RunTime::Waiting) { advice(spent, false) } else { CHEAPER }
+        );
+        let mut unjudged = self.unjudged.borrow_mut();
+        if unjudged.len() < UNJUDGED_MAX {
+            unjudged.push(AlarmingRun { class, text });
+        }
+    }
+
+    fn owner(&self, request: Option<&RequestName>) -> String {
+        request.map_or_else(
+            || "of no request, or of one of several".to_owned(),
+            |RequestName { request_id, method, target, .. }| {
+                format!("of request {request_id}, {method} {}", self.context.journal.shown(target))
+            },
+        )
     }
 
     /// Records the runs of an ended request, by class without the first.
@@ -96,6 +156,7 @@ impl MainThreads {
             collected_us: run.collected_us,
             cpu_us: run.cpu_us,
             spent: RunTime::of(us, run.cpu_us, run.queued_us).map(RunTime::as_str),
+            place: None,
             at_unix_ms: unix_ms().saturating_sub(run.ago_ms),
             worker,
             request,

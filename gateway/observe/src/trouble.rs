@@ -1,6 +1,6 @@
 //! Notes about trouble that repeats, which an operator needs less often than once a request.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub struct Trouble {
     headless_noted: Cell<Option<Instant>>,
     /// Requests refused although a worker ran nothing, as of the last report.
     idle_refusals: Cell<u64>,
+    /// Reason why nothing can be kept in the state directory, and the way to mend it.
+    state_dir: RefCell<Option<String>>,
 }
 
 impl Trouble {
@@ -41,6 +43,7 @@ impl Trouble {
             headless: Cell::new(0),
             headless_noted: Cell::new(None),
             idle_refusals: Cell::new(0),
+            state_dir: RefCell::new(None),
         }
     }
 
@@ -85,6 +88,17 @@ impl Trouble {
             let text = format!("{total} requests were refused although a worker ran nothing; please report it");
             self.context.note(Level::Error, &text);
         }
+    }
+
+    /// Records that nothing can be kept in the state directory, with the reason and the way to mend it, or that files can be
+    /// kept there again. An alarm says so.
+    pub fn set_state_dir(&self, trouble: Option<String>) {
+        self.state_dir.replace(trouble);
+    }
+
+    /// Reason why nothing can be kept in the state directory, if so.
+    pub fn state_dir(&self) -> Option<String> {
+        self.state_dir.borrow().clone()
     }
 
     /// Logs refused connections, if a note is due. Called with every tick.

@@ -3,6 +3,7 @@
 //! It is pure but for the reader that it is given: it opens no file and starts no process. It must not know where a profile comes
 //! from, nor how its findings are shown.
 
+mod checkout;
 pub mod hotspots;
 mod merge;
 mod owner;

@@ -153,6 +153,14 @@ impl Profile {
         self_us
     }
 
+    /// Gives each frame this owner.
+    pub(crate) fn change_owners(&mut self, owner_of: impl Fn(&Frame) -> Owner) {
+        for frame in &mut self.frames {
+            frame.owner = owner_of(frame);
+        }
+        self.frame_indexes = self.frames.iter().cloned().zip(0..).collect();
+    }
+
     /// The index of this frame, which is new or was there before.
     pub(crate) fn intern(&mut self, frame: Frame) -> u32 {
         let next = index(self.frames.len());

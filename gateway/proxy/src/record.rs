@@ -205,8 +205,7 @@ impl Records {
 
 /// Record with neither the client's part nor the worker's.
 fn record_of(exchange: &WorkerRequest) -> RequestRecord {
-    let (request_id, ..) = exchange.name();
-    RequestRecord { request_id: request_id.into(), class: Rc::clone(&exchange.class.name), line: None, work: None }
+    RequestRecord { request_id: exchange.id().into(), class: Rc::clone(&exchange.class.name), line: None, work: None }
 }
 
 /// Converts a worker's report on a run for the observer.

@@ -69,4 +69,6 @@ pub enum KillReason {
     StopTimeout,
     /// The files of an app under development have changed.
     Changed,
+    /// The gateway stops, and the clients of all requests of the worker have left.
+    ClientGone,
 }

@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use sluice_journal::{Event, HeldRequest, Level, RecycleCause};
+use sluice_journal::{Event, Level, RecycleCause};
+use sluice_observe::RequestName;
 use sluice_scheduler::Event::Examined;
 use sluice_scheduler::{AbandonReason, Action, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
 use tokio::time::Instant;
@@ -130,6 +131,12 @@ impl Supervisor {
             KillReason::Abandoned => {
                 format!("worker {} belongs to an abandoned generation; the gateway kills it", worker.0)
             }
+            KillReason::ClientGone => {
+                format!(
+                    "worker {} did not leave in time, and the clients of its requests have left; it is killed",
+                    worker.0
+                )
+            }
             KillReason::StopTimeout => {
                 format!("worker {} did not exit in time (workers.stop_timeout_ms); the gateway kills it", worker.0)
             }
@@ -141,6 +148,13 @@ impl Supervisor {
             process.was_killed.set(Some(reason));
             process.note_used();
             process.signal_group(Signal::SIGKILL);
+        }
+    }
+
+    /// Kills a worker that has not exited although it was asked to, if it works only for clients that have left.
+    pub fn end_for_nobody(&self, worker: WorkerId) {
+        if self.processes.borrow().contains_key(&worker) {
+            self.kill(worker, KillReason::ClientGone);
         }
     }
 
@@ -207,7 +221,7 @@ impl Supervisor {
         let silent = self.processes.borrow().get(&worker).and_then(|process| process.overdue.get());
         let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
         let held = self.gate.workers().latest_request(worker);
-        let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
+        let request = held.as_ref().map(RequestName::held);
         self.journal.emit(Event::WorkerOverdue { worker: worker.0, silent_ms, request });
     }
 }

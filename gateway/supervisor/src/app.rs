@@ -119,9 +119,9 @@ impl App {
         let mut command = match &self.start {
             Start::Script { node, node_args, entry, args } => {
                 let mut command = Command::new(node);
-                // Before the user's own options: of limits the last counts, and of preloads the first listens first.
-                command.arg(self.head_limit()).args(early.as_ref().map(|early| format!("--require={early}")));
-                command.arg(import).args(node_args).arg(entry).args(args);
+                // Of preloads the first listens first, and of limits the last counts: the gateway adds to heads.
+                command.args(early.as_ref().map(|early| format!("--require={early}"))).arg(import);
+                command.args(node_args).arg(self.head_limit()).arg(entry).args(args);
                 if let (Some(own), Some(early)) = (own, &early) {
                     let mut options = OsString::from(require_option(early));
                     options.push(" ");
@@ -134,15 +134,16 @@ impl App {
             Start::Command(argv) => {
                 let mut command = Command::new(argv.first().map_or("", String::as_str));
                 command.args(argv.iter().skip(1));
-                let mut options = OsString::from(self.head_limit());
-                for option in early.as_deref().map(require_option).into_iter().chain([import]) {
-                    options.push(" ");
-                    options.push(option);
+                let mut options = OsString::from(import);
+                if let Some(early) = early.as_deref().map(require_option) {
+                    options = OsString::from(early + " " + &options.to_string_lossy());
                 }
                 if let Some(own) = own {
                     options.push(" ");
                     options.push(own);
                 }
+                options.push(" ");
+                options.push(self.head_limit());
                 command.env("NODE_OPTIONS", options);
                 command
             }

@@ -51,8 +51,8 @@ const LONG_RUNS_MAX: usize = 10;
 
 /// Places accepted in one line about routes.
 const PLACES_MAX: usize = 3;
-/// Longest accepted first line of an exception, characters.
-const EXCEPTION_CHARS_MAX: usize = 300;
+/// Longest accepted text of an exception with its place, characters.
+const EXCEPTION_CHARS_MAX: usize = 500;
 /// Longest accepted path of a file of the app, characters.
 const FILE_CHARS_MAX: usize = 500;
 
@@ -159,13 +159,15 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         Kind::Raw => supervisor.gate.workers().writes_raw(process.worker, said.dropped_bytes),
         Kind::Runs => {
             let ControlRecord { counts, time_us, observed_us, collections, collected_us, long, .. } = &said;
+            // The run in which it is killed is told with what was found then.
+            let is_examined = process.is_examined.get();
             let told = RunsReport {
                 counts,
                 time_us,
                 observed_us: *observed_us,
                 collections: *collections,
                 collected_us: *collected_us,
-                long: long.iter().take(LONG_RUNS_MAX).map(long_run).collect(),
+                long: long.iter().filter(|_| !is_examined).take(LONG_RUNS_MAX).map(long_run).collect(),
             };
             supervisor.gate.reports().runs(process.worker, &told);
         }

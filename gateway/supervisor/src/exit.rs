@@ -93,6 +93,7 @@ fn killed_for(killed: KillReason, was_blocked: bool) -> ExitReason {
         KillReason::Abandoned => ExitReason::Abandoned,
         KillReason::StartTimeout => ExitReason::StartTimeout,
         KillReason::StopTimeout => ExitReason::StopTimeout,
+        KillReason::ClientGone => ExitReason::ClientGone,
         KillReason::Changed => ExitReason::Exited,
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
-use sluice_observe::TailReport;
+use sluice_observe::{CutRun, RequestName, TailReport};
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
 use sluice_vitals::{CallsReport, ComponentReport, GraphCounts, GraphPathReport, GraphRouteReport, SettingReport};
 use tokio::sync::{Notify, oneshot};
@@ -210,6 +210,8 @@ pub trait Workers {
     /// Reports CPU time of the worker that no report attributed to a request. Called directly before [`Workers::exited`],
     /// while the requests that it held are known.
     fn left_untold(&self, worker: WorkerId, cpu: Duration);
+    /// Reports the run in which the gateway kills the worker, and the request of that run.
+    fn cut_off(&self, worker: WorkerId, run: &CutRun<'_>, request: Option<&RequestName>);
     /// Reports the unexpected end of a worker that served.
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>);
 
@@ -222,8 +224,8 @@ pub trait Workers {
     fn wants_looks(&self) -> bool;
     /// Number of requests that this worker has finished.
     fn requests_total(&self, worker: WorkerId) -> u64;
-    /// Latest request given to the worker that it still holds: request id, method, target.
-    fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
+    /// Latest request given to the worker that it still holds.
+    fn latest_request(&self, worker: WorkerId) -> Option<RequestName>;
     /// Requests that the worker holds, in the order in which it began them, without the gateway's own.
     fn held(&self, worker: WorkerId) -> Vec<InflightRequest>;
     /// Time at which the worker got the latest of the requests that it holds. `None` while one of them is unwritten.

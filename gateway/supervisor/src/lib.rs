@@ -16,6 +16,7 @@ mod forensics;
 mod gate;
 mod guardian;
 
+mod last_words;
 mod loaded;
 mod looks;
 mod main_server;

@@ -127,6 +127,8 @@ pub(crate) struct Process {
     pub(crate) excuse: Cell<Option<Excuse>>,
     /// Latest exception that nothing in the app caught.
     pub(crate) threw: RefCell<Option<Threw>>,
+    /// Time of the last line on stderr.
+    pub(crate) wrote_stderr: Cell<Option<Instant>>,
     /// CPU time that no report attributed to a request.
     pub(crate) unreported: RefCell<UnreportedCpu>,
     /// Notified once when all that the preload has sent is read, if there was a preload.
@@ -176,6 +178,7 @@ impl Process {
             inspector,
             control: RefCell::default(),
             tail: Rc::default(),
+            wrote_stderr: Cell::new(None),
             ended_as: RefCell::default(),
             hears_messages: Cell::new(false),
             asked: Cell::default(),

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_journal::{Event, HeldRequest, Level, StuckPlace};
-use sluice_observe::{make_room, write_whole};
+use sluice_journal::{Event, Level, RunTime, StuckPlace};
+use sluice_observe::{CutRun, RequestName, make_room, write_whole};
 use sluice_scheduler::Event::Examined;
+use sluice_scheduler::WorkerId;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
@@ -40,11 +41,18 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     };
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
     let held = supervisor.gate.workers().latest_request(worker);
-    let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
+    let request = held.as_ref();
     if kind == TroubleKind::Blocked {
         // The inspector does not answer in a synchronous wait; there is nothing to look into.
         let waits_in = &sample::describe(process.view().pid.unwrap_or(process.pid));
-        supervisor.journal.emit(Event::WorkerBlocked { worker: worker.0, silent_ms, waits_in, request });
+        supervisor.journal.emit(Event::WorkerBlocked {
+            worker: worker.0,
+            silent_ms,
+            waits_in,
+            request: request.map(RequestName::held),
+        });
+        let run = CutRun { ms: silent_ms, place: None, spent: Some(RunTime::Waiting), profile: None };
+        supervisor.gate.workers().cut_off(worker, &run, request);
         return supervisor.gate.tell(Examined { worker });
     }
     if supervisor.may_raise {
@@ -58,7 +66,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     supervisor.gate.tell(Examined { worker });
     let examination = look.examine(&subject, PATIENCE).await;
     let file = supervisor.profiles.join(format!("stuck-{}.{EXTENSION}", worker.0));
-    tell(&supervisor, worker.0, silent_ms, &examination, request, &file);
+    tell(&supervisor, worker, silent_ms, &examination, request, &file);
     if let Ok(profile) = examination.profile {
         let written = tokio::task::spawn_blocking({
             let file = file.clone();
@@ -72,16 +80,17 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
 
 fn tell(
     supervisor: &Supervisor,
-    worker: u64,
+    worker: WorkerId,
     silent_ms: u64,
     examination: &Examination,
-    request: Option<HeldRequest<'_>>,
+    request: Option<&RequestName>,
     file: &Path,
 ) {
     let why = examination.stack.as_ref().err().map(ToString::to_string).unwrap_or_default();
     let frames = examination.stack.as_deref().unwrap_or_default();
     let stack = frames.iter().take(FRAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(" < ");
-    let place = named(frames).map(|Frame { function, file, line, column }| StuckPlace {
+    let found = named(frames);
+    let place = found.map(|Frame { function, file, line, column }| StuckPlace {
         function,
         file,
         line: *line,
@@ -96,13 +105,16 @@ fn tell(
     let why = if why.is_empty() { "the main thread was not running JavaScript" } else { &why };
     let profile = file.to_str().filter(|_| examination.profile.is_ok());
     supervisor.journal.emit(Event::WorkerStuck {
-        worker,
+        worker: worker.0,
         silent_ms,
         place: place.ok_or(why),
         hottest,
-        request,
+        request: request.map(RequestName::held),
         profile,
     });
+    let place = found.map(ToString::to_string);
+    let run = CutRun { ms: silent_ms, place: place.as_deref(), spent: None, profile };
+    supervisor.gate.workers().cut_off(worker, &run, request);
 }
 
 /// Innermost frame in the app's own code, where a developer can fix it; else the innermost of all.

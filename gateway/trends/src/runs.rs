@@ -30,8 +30,10 @@ pub struct Totals {
 pub struct LongRun {
     /// Duration, microseconds.
     pub us: u64,
-    /// Time of the garbage collector within it, microseconds.
+    /// Time of the garbage collector within it, microseconds; 0 if the worker was killed in it.
     pub collected_us: u64,
+    /// Code that ran when the gateway looked, if it killed the worker in it.
+    pub place: Option<String>,
     /// CPU time of the main thread meanwhile, microseconds, where that is known.
     pub cpu_us: Option<u64>,
     /// Use of the time, in a word, if that is known.
@@ -97,6 +99,15 @@ impl Runs {
         *before = now;
     }
 
+    /// Counts a run that its worker cannot report, because it was killed in it.
+    pub fn cut_off(&mut self, us: u64) {
+        let bucket = RUN_BOUNDS_US.partition_point(|bound_us| *bound_us <= us);
+        let Totals { counts, time_us, observed_us, .. } = &mut self.all;
+        counts[bucket] += 1;
+        time_us[bucket] = time_us[bucket].saturating_add(us);
+        *observed_us = observed_us.saturating_add(us);
+    }
+
     /// The worker is gone; what it said stays in the sum.
     pub fn gone(&mut self, worker: u64) {
         self.workers.remove(&worker);
@@ -159,6 +170,7 @@ impl LongRun {
             collected_ms: in_ms(self.collected_us),
             cpu_ms: self.cpu_us.map(in_ms),
             spent: self.spent.map(str::to_owned),
+            place: self.place.clone(),
             at_unix_ms: self.at_unix_ms,
             worker: self.worker,
             request,
@@ -193,6 +205,14 @@ mod tests {
         assert_eq!(runs.worker(1), None);
         assert_eq!(runs.worker(2).map(|worker| worker.counts[0]), Some(1));
         assert_eq!(Totals::told(&[1, 2], &[1, 2]), None, "other buckets");
+    }
+
+    #[test]
+    fn run_that_its_worker_was_killed_in_is_counted() {
+        let mut runs = Runs::default();
+        runs.cut_off(10_020_000);
+        let all = runs.snapshot(0);
+        assert_eq!((all.by_class()[4], all.observed_us), ((1, 10_020_000), 10_020_000));
     }
 
     #[test]

@@ -978,6 +978,11 @@ export interface LongRunSnapshot {
   readonly cpu_ms: number | null;
   /** Use of the time, as the log's `spent` says; `None` if it is not known. */
   readonly spent: string | null;
+  /**
+   * Function, file and line that ran when the gateway looked, before it killed the worker in the run;
+   * `None` for runs that ended by themselves.
+   */
+  readonly place: string | null;
   /** End of the run, Unix time in milliseconds. */
   readonly at_unix_ms: number;
   /** The worker. */

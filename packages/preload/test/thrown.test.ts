@@ -1,7 +1,7 @@
 // The first line of what was thrown, whatever that is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firstLine } from '../src/control/thrown.js';
+import { firstLine, placeOf } from '../src/control/thrown.js';
 
 test('what is thrown is told in one line of bounded length', () => {
   assert.equal(firstLine(new TypeError('boom\nwith a second line')), 'TypeError: boom');
@@ -22,4 +22,45 @@ test('an exception that throws when it is read does no harm', () => {
     Object.create(null) as object,
   ];
   for (const thrown of hostile) assert.equal(firstLine(thrown), 'an exception that cannot be read');
+});
+
+test('the place is the innermost call in the app, else in one of its packages', (t) => {
+  const stacked = (...frames: string[]): Error =>
+    Object.assign(new Error('x'), {
+      stack: ['Error: x', ...frames.map((frame) => `    at ${frame}`)].join('\n'),
+    });
+  const cwd = '/srv/shop';
+  t.mock.method(process, 'cwd', () => cwd);
+  assert.equal(
+    placeOf(
+      stacked(
+        'node:fs:1:2',
+        `q (${cwd}/node_modules/pg/client.js:3:4)`,
+        `async load (file://${cwd}/a%20b.js:5:6)`,
+      ),
+    ),
+    ' (a b.js:5:6)',
+  );
+  assert.equal(
+    placeOf(stacked('f (/elsewhere/c.js:7:8)', 'new G (/elsewhere/d.js:1:1)')),
+    ' (/elsewhere/c.js:7:8)',
+  );
+  assert.equal(
+    placeOf(stacked(`q (${cwd}/node_modules/pg/client.js:3:4)`)),
+    ' (node_modules/pg/client.js:3:4)',
+  );
+  for (const none of [stacked('node:fs:1:2', 'eval (<anonymous>:1:2)'), 'a word', undefined])
+    assert.equal(placeOf(none), '');
+});
+
+test('values of secret variables and passwords of URLs are left out', (t) => {
+  const added = { SHOP_TOKEN: 'abcdef0123', SHOP_PIN_KEY: '1234', BROKER: 'amqp://shop:hunter2000@mq/x' };
+  Object.assign(process.env, added);
+  t.after(() => {
+    for (const name of Object.keys(added)) delete process.env[name];
+  });
+  assert.equal(
+    firstLine(new Error('abcdef0123 was refused by amqp://shop:hunter2000@mq/x, 1234')),
+    'Error: [SHOP_TOKEN] was refused by amqp://shop:[BROKER]@mq/x, 1234',
+  );
 });

@@ -279,8 +279,9 @@ export interface ServerConfig {
    */
   keep_alive_timeout_ms?: number | Duration;
   /**
-   * All header lines of a request together, 100 lines at most. The request line may have half as many
-   * bytes, and at least 8192. In bytes, from 256 to 1048576.
+   * All header lines of a request together, 100 lines at most. The request line may have as many bytes,
+   * with 16384 as the least. If this key is not set, the app's own `--max-http-header-size` counts for
+   * both: in `app.node_args`, `app.command` or `NODE_OPTIONS`. In bytes, from 256 to 1048576.
    * @default 16384
    */
   headers_bytes_max?: number;

@@ -15,6 +15,19 @@ const ways = {
   '/reject': () => {
     void Promise.reject(new Error('rejected'));
   },
+  '/reject-value': () => {
+    void Promise.reject({ code: 7 });
+  },
+  '/throw-secret': () => {
+    throw new Error(`no answer from ${process.env.SHOP_DATABASE_URL}`);
+  },
+  '/exit-on-rejection': () => {
+    process.on('unhandledRejection', (error) => {
+      console.error('unhandled:', error);
+      process.exit(3);
+    });
+    void Promise.reject(new Error('the pool is gone'));
+  },
   '/hold': (response) => {
     setTimeout(() => response.end('held\n'), 60_000);
   },

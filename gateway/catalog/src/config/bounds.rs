@@ -59,9 +59,8 @@ bounds! {
     /// Time for a request's headers as a whole. Browsers send them in one piece, so only a client that holds
     /// connections on purpose (slow loris) comes near it.
     headers_timeout_ms: u64 = 15_000, "milliseconds";
-    /// Longest request line, or half of `server.headers_bytes_max` where that is more. Longer links do not work with other
-    /// servers either.
-    request_line_bytes_max: u64 = 8_192, "bytes";
+    /// Longest request line, or `server.headers_bytes_max` where that is more. Node.js takes as much by default.
+    request_line_bytes_max: u64 = 16_384, "bytes";
     /// Header lines of a request. Parsers of other servers take as many, so a client that sends more fails elsewhere too.
     headers_count_max: u64 = 100, "headers";
     /// Time that a request body may take before its rate is measured, so that a slow start of TCP and a short pause of

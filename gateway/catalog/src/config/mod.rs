@@ -74,7 +74,7 @@ impl Config {
 impl Config {
     /// Longest request line, bytes, with its method and version.
     pub fn request_line_bytes_max(&self) -> u64 {
-        self.bounds.request_line_bytes_max.max(self.server.headers_bytes_max / 2)
+        self.bounds.request_line_bytes_max.max(self.server.headers_bytes_max)
     }
 
     /// Part of a response that a temporary file takes, bytes; a client that has left more than that unread is cut off. A few slow
@@ -219,8 +219,9 @@ config! {
         underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => reload;
         /// Longest time for which a connection may stay open between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// All header lines of a request together, 100 lines at most. The request line may have half as many bytes,
-        /// and at least 8192.
+        /// All header lines of a request together, 100 lines at most. The request line may have as many bytes, with 16384
+        /// as the least. If this key is not set, the app's own `--max-http-header-size` counts for both: in
+        /// `app.node_args`, `app.command` or `NODE_OPTIONS`.
         headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => reload;
         /// Largest request body.
         body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => reload;

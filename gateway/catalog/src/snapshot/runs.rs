@@ -60,6 +60,10 @@ pub struct LongRunSnapshot {
     /// Use of the time, as the log's `spent` says; `None` if it is not known.
     #[serde(default)]
     pub spent: Option<String>,
+    /// Function, file and line that ran when the gateway looked, before it killed the worker in the run; `None` for runs
+    /// that ended by themselves.
+    #[serde(default)]
+    pub place: Option<String>,
     /// End of the run, Unix time in milliseconds.
     pub at_unix_ms: u64,
     /// The worker.

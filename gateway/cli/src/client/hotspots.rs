@@ -144,7 +144,8 @@ fn read(profile: &mut Profile, file: &Path, name: &str) -> Result<(), Failure> {
 }
 
 fn report(args: &HotspotsArgs, profile: Profile, node: &str) -> Hotspots {
-    let profile = if args.no_source_maps { profile } else { source_maps::mapped(profile, node) };
+    let profile =
+        if args.no_source_maps { source_maps::with_own_code(profile) } else { source_maps::mapped(profile, node) };
     let directory = env::current_dir().map(|path| path.display().to_string()).unwrap_or_default();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates; times are positive")]
     let threshold_us = (args.threshold * 1000.0) as u64;

@@ -43,6 +43,9 @@ pub(super) fn write_runs(out: &mut String, runs: &RunsSnapshot) -> std::fmt::Res
 
 fn longest_text(run: &LongRunSnapshot) -> String {
     let mut text = format!("{} in worker {}", milliseconds(Some(run.ms)), run.worker);
+    if let Some(place) = &run.place {
+        let _ = write!(text, ", killed in {}", harmless(place));
+    }
     if let Some(cpu_ms) = run.cpu_ms {
         let _ = write!(text, ", {} of it on a CPU", milliseconds(Some(cpu_ms)));
     }
@@ -110,6 +113,8 @@ mod tests {
         assert!(out.contains("garbage collector 1.00 % of the time"), "{out}");
         assert!(out.contains("2.25 % behind one above 10 ms, 1.50 % behind one above 100 ms, 0.00 %"), "{out}");
         assert!(out.contains("; 2.00 % of requests have"), "{out}");
+        let killed = LongRunSnapshot { place: Some("spin (app.js:2:9)".to_owned()), ..runs.longest[0].clone() };
+        assert!(longest_text(&killed).starts_with("150 ms in worker 3, killed in spin (app.js:2:9), "), "{killed:?}");
         assert!(out.contains("150 ms in worker 3, 12 ms of it on a CPU, starved (2.50 ms of it the garbage collector), shop GET /all (id?)"), "{out}");
     }
 }

@@ -1,11 +1,14 @@
 //! Original places of profiled code by its source maps. A Node.js process reads them (`packages/preload/src/profiles/source-maps.ts`),
 //! because a large or hostile map must take no memory of this one. Without an answer places stay those of the code that ran.
 
+use std::fs;
 use std::io::{self, Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
 use sluice_catalog::config::secret_variables;
 use sluice_profiles::{Original, Places, Profile};
 use tokio::time::Instant;
@@ -23,7 +26,19 @@ const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// The profile with functions and lines where they were written. `node`: the Node.js that reads the maps.
 pub fn mapped(profile: Profile, node: &str) -> Profile {
     let originals = originals(&profile.places(), node);
-    if originals.is_empty() { profile } else { profile.at(&originals) }
+    with_own_code(if originals.is_empty() { profile } else { profile.at(&originals) })
+}
+
+/// The profile with Sluice's own code as code of its packages, in a checkout too.
+pub fn with_own_code(profile: Profile) -> Profile {
+    profile.with_checkouts(|root| {
+        let manifest = fs::read(Path::new(root).join("packages/preload/package.json"));
+        match manifest.map(|text| serde_json::from_slice::<Value>(&text)) {
+            Ok(manifest) => manifest.is_ok_and(|manifest| manifest["name"] == "@sluice/preload"),
+            // The profile is of another machine: nothing else is named like it.
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    })
 }
 
 /// Places in the sources of these places, in their order; nothing if that cannot be asked, which is said.

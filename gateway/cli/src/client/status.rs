@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, CrashSnapshot,
+    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, CrashSnapshot, Lane,
     MachineSnapshot, ReactSnapshot, ReloadSnapshot, Snapshot, TargetSnapshot, UpstreamSnapshot,
 };
 
@@ -97,7 +97,13 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     )?;
     let admin = snapshot.admin_url.as_deref().unwrap_or("off");
     writeln!(out, "run dir {}  admin {}\n", harmless(&snapshot.run_dir), harmless(admin))?;
-    writeln!(out, "workers       {} of {} ready", ready(snapshot), snapshot.workers_wanted.unwrap_or(0))?;
+    writeln!(
+        out,
+        "workers       {} of {} ready{}",
+        ready(snapshot),
+        snapshot.workers_wanted.unwrap_or(0),
+        lanes(snapshot)
+    )?;
     write_machine(out, snapshot)?;
     writeln!(
         out,
@@ -167,6 +173,14 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         )?;
     }
     writeln!(out)
+}
+
+/// Workers beyond those that were wanted, which are for long requests.
+fn lanes(snapshot: &Snapshot) -> String {
+    match snapshot.workers.iter().filter(|worker| worker.lane == Some(Lane::Long)).count() {
+        0 => String::new(),
+        count => format!(", and {count} more for long requests (`workers.lanes`)"),
+    }
 }
 
 /// Workers that ended unexpectedly, the latest first.

@@ -146,7 +146,7 @@ fn requests_that_no_worker_took_have_a_column_of_their_own() {
 #[test]
 fn lanes_are_shown_while_there_are_two() {
     let mut snapshot = snapshot();
-    assert!(!table(&snapshot).contains("LANE"));
+    assert!(!table(&snapshot).contains("LANE") && !table(&snapshot).contains("long requests"));
     let long = WorkerSnapshot { id: 9, instance: 2, lane: Some(Lane::Long), ..snapshot.workers[0].clone() };
     snapshot.workers.push(long);
     let text = table(&snapshot);
@@ -154,6 +154,7 @@ fn lanes_are_shown_while_there_are_two() {
     let at = lines[0].find("LANE").unwrap();
     let lanes = [1, 2, 3].map(|line: usize| lines[line][at..].split_whitespace().next().unwrap());
     assert_eq!(lanes, ["short", "-", "long"]);
+    assert!(text.contains(" ready, and 1 more for long requests (`workers.lanes`)\n"), "{text}");
 }
 
 #[test]

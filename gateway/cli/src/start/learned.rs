@@ -1,7 +1,5 @@
 //! Knowledge of classes and their costs, kept in the state directory for the next gateway. Nothing depends on it:
 //! without the file, or with one that cannot be read, everything is learned afresh.
-//!
-//! Nothing depends on it: without the file, or with one that cannot be read, everything is learned afresh.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -12,6 +10,7 @@ use std::time::Duration;
 use sluice_observe::write_whole;
 
 use super::operator::Gateway;
+use super::state_watch;
 
 const FILE_NAME: &str = "costs.json";
 const SAVE_EVERY: Duration = Duration::from_secs(60);
@@ -43,7 +42,6 @@ pub fn save(gateway: &Gateway) {
 
 /// Saves it every minute, for as long as this gateway is the one that serves.
 async fn keep_saving(gateway: Rc<Gateway>) {
-    let mut was_saved = true;
     loop {
         tokio::time::sleep(SAVE_EVERY).await;
         if !gateway.in_charge.get() || gateway.gate.draining.is_draining() {
@@ -54,22 +52,18 @@ async fn keep_saving(gateway: Rc<Gateway>) {
             .await
             .map_err(io::Error::other)
             .flatten();
-        // A disk that stays full is told of once.
-        if was_saved {
-            tell(&gateway, &saved);
-        }
-        was_saved = saved.is_ok();
+        tell(&gateway, &saved);
     }
 }
 
 fn tell(gateway: &Gateway, saved: &io::Result<()>) {
-    if let Err(error) = saved {
-        let path = path(gateway);
-        let text = format!(
-            "{} could not be written: {error}. Until it can, a restart forgets what requests cost; free the disk, or name another directory with --state-dir",
-            path.display()
-        );
-        gateway.warn(&text);
+    // A directory that stays full is told of once, by its alarm.
+    if let Err(error) = saved
+        && gateway.gate.road.observer.trouble.state_dir().is_none()
+    {
+        let why = format!("{}: {error}", path(gateway).display());
+        gateway.warn(&format!("learned costs could not be written: {why}"));
+        state_watch::report(gateway, Some(&why));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Stop of the gateway: why, and in which order. Stop accepting, finish accepted requests, stop the workers; a second request to leave
 //! ends it at once.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -11,6 +12,7 @@ use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
 use sluice_proxy::gate::Gate;
+use sluice_scheduler::WorkerId;
 use sluice_wire::front::listen::SocketFate;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -31,6 +33,10 @@ const LOOK_AT_TERMINAL_EVERY: Duration = Duration::from_secs(1);
 const ANSWER_WAIT: Duration = Duration::from_millis(200);
 /// Time in which connections that were cut may say what became of their requests.
 const CUT_WAIT: Duration = Duration::from_millis(200);
+
+/// Time for which the gateway waits for requests whose clients have all left; then their workers are asked to exit, and
+/// killed after the same time.
+const CLIENT_GONE_WAIT: Duration = Duration::from_secs(1);
 
 /// Time for which spans that wait for their export keep the gateway.
 const TRACES_WAIT: Duration = Duration::from_secs(2);
@@ -159,9 +165,10 @@ async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
 /// Finishes requests, then stops the workers. Returns whether everything accepted was finished.
 pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> bool {
     let timeout = Duration::from_millis(gateway.gate.road.config().drain.timeout_ms);
-    wait_until(timeout, || !is_busy(gateway)).await;
-    let finished = !is_busy(gateway);
-    if self::is_busy(gateway) {
+    let for_nobody = wait_for_clients(gateway, timeout, is_busy).await;
+    let finished = !is_busy(gateway) || !for_nobody.is_empty();
+    tell_for_nobody(gateway, &for_nobody);
+    if for_nobody.is_empty() && self::is_busy(gateway) {
         let (queued, in_service) =
             gateway.gate.scheduler.read(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
         let open = gateway.gate.road.lobby.connections.count();
@@ -171,6 +178,12 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
     gateway.gate.dispatch.stop_workers();
+    if !for_nobody.is_empty() {
+        wait_until(CLIENT_GONE_WAIT, || !gateway.supervisor.has_processes()).await;
+        for worker in for_nobody {
+            gateway.supervisor.end_for_nobody(worker);
+        }
+    }
     // The scheduler kills what does not leave in time; this bound is only for what even that does not move.
     let stop = Duration::from_millis(gateway.gate.road.config().workers.stop_timeout_ms);
     wait_until(stop + Duration::from_secs(2), || !gateway.supervisor.has_processes()).await;
@@ -178,6 +191,38 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
         gateway.supervisor.kill_all();
     }
     finished
+}
+
+/// Waits until nothing is busy, or until the only requests left are those whose clients have left, for
+/// [`CLIENT_GONE_WAIT`]. Returns the workers that hold these.
+async fn wait_for_clients(gateway: &Gateway, at_most: Duration, is_busy: fn(&Gateway) -> bool) -> BTreeSet<WorkerId> {
+    let deadline = Instant::now() + at_most;
+    let mut gone_since = None;
+    while is_busy(gateway) && Instant::now() < deadline {
+        let has_clients = gateway.gate.road.lobby.connections.count() as u64 > open_streams(&gateway.gate);
+        let for_nobody = if has_clients { BTreeSet::new() } else { gateway.gate.returns.workers_for_nobody() };
+        if for_nobody.is_empty() {
+            gone_since = None;
+        } else if gone_since.get_or_insert_with(Instant::now).elapsed() >= CLIENT_GONE_WAIT {
+            return for_nobody;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    BTreeSet::new()
+}
+
+fn tell_for_nobody(gateway: &Gateway, workers: &BTreeSet<WorkerId>) {
+    for worker in workers {
+        let held = gateway.gate.dispatch.slots.current_requests(*worker);
+        let named: Vec<String> =
+            held.iter().map(|held| format!("{} {} (request {})", held.method, held.path, held.id)).collect();
+        let text = format!(
+            "worker {} still works on {}, whose client has left: the gateway does not wait for it any longer, and stops the worker",
+            worker.0,
+            named.join(", ")
+        );
+        gateway.journal.emit(Event::Note { level: Level::Warn, text: &text });
+    }
 }
 
 /// Ends what clients still have open, so that each request has its line in the log, and tells all that waits to be told.

@@ -91,6 +91,8 @@ pub struct Sizing {
     pub is_configured: bool,
     /// Further workers that there may be at once: for long requests, and the successors of a reload.
     pub extra_workers: u32,
+    /// The workers of these that are for long requests.
+    pub lane_workers: u32,
     /// CPUs that may be used.
     pub cpus: u32,
     /// CPU quota of the cgroup.
@@ -109,12 +111,17 @@ pub struct Sizing {
     pub warnings: Vec<String>,
 }
 
-/// Workers beyond `workers` that there may be at once.
-fn extra_workers(config: &Config, workers: u32) -> u32 {
+/// Workers for long requests beyond `workers`. Under overload there may be a second one; it counts as one of a reload.
+fn lane_workers(config: &Config) -> u32 {
     let is_one = matches!(config.workers.concurrency, Concurrency::WhileWaiting | Concurrency::Fixed(1));
     let has_lanes = config.workers.lanes != Lanes::Off && is_one && config.queue.order != Order::Fifo;
+    u32::from(has_lanes)
+}
+
+/// Workers beyond `workers` that there may be at once.
+fn extra_workers(config: &Config, workers: u32) -> u32 {
     let batch = if config.bounds.reload_at_once == 0 { (workers / 4).max(1) } else { config.bounds.reload_at_once };
-    u32::from(has_lanes) + batch.min(workers)
+    lane_workers(config) + batch.min(workers)
 }
 
 /// Memory that workers may use together, bytes.
@@ -226,6 +233,7 @@ fn choose(config: &Config, start: &Start, node_options: Option<&str>, room: &Roo
         workers,
         is_configured: config.workers.count > 0,
         extra_workers: extra_workers(config, workers),
+        lane_workers: lane_workers(config),
         cpus: room.cpus,
         cpu_quota: room.quota,
         memory_bytes_max: room.memory_bytes,
@@ -242,6 +250,15 @@ fn choose(config: &Config, start: &Start, node_options: Option<&str>, room: &Roo
 impl Sizing {
     fn most(&self) -> u64 {
         u64::from(self.workers) + u64::from(self.extra_workers)
+    }
+
+    /// Workers beyond those wanted, in words.
+    fn more(&self) -> String {
+        let of_reload = self.extra_workers.saturating_sub(self.lane_workers);
+        match self.lane_workers {
+            0 => format!("{of_reload} more during a reload (no lanes)"),
+            lanes => format!("{lanes} more for long requests (workers.lanes) and {of_reload} during a reload"),
+        }
     }
 
     fn limit(&self) -> String {
@@ -266,9 +283,9 @@ impl Sizing {
             let all = heap_bytes.saturating_mul(most);
             return (all > memory_bytes).then(|| {
                 format!(
-                    "{most} workers ({} wanted, and up to {} more for long requests and during a reload) with heaps of {} may use {}, more than {}. Lower workers.count or --max-old-space-size.",
+                    "{most} workers ({} wanted, and up to {}) with heaps of {} may use {}, more than {}. Lower workers.count or --max-old-space-size.",
                     self.workers,
-                    self.extra_workers,
+                    self.more(),
                     size(heap_bytes),
                     size(all),
                     self.limit()
@@ -278,9 +295,9 @@ impl Sizing {
         // Where the number follows the memory, one worker is the least.
         (worker_bytes < WORKER_BYTES_MIN && (self.is_configured || self.is_cgroup)).then(|| {
             format!(
-                "{most} workers ({} wanted, and up to {} more for long requests and during a reload) have {} each of {}. Less than {} is too little for Node.js: lower workers.count or raise the limit.",
+                "{most} workers ({} wanted, and up to {}) have {} each of {}. Less than {} is too little for Node.js: lower workers.count or raise the limit.",
                 self.workers,
-                self.extra_workers,
+                self.more(),
                 size(worker_bytes),
                 self.limit(),
                 size(WORKER_BYTES_MIN)
@@ -290,7 +307,7 @@ impl Sizing {
 
     /// The choice in words, a line for the workers and one for their heaps.
     pub fn lines(&self) -> [String; 2] {
-        let Self { workers, cpus, extra_workers, .. } = self;
+        let Self { workers, cpus, .. } = self;
         let quota = self.cpu_quota.map_or_else(String::new, |quota| format!(" (CPU quota {quota:.1})"));
         let why = if self.is_configured {
             format!("as workers.count says, on {cpus} CPUs{quota}")
@@ -309,15 +326,12 @@ impl Sizing {
             (HeapBy::App, None) => "as the app's options say".to_owned(),
             _ => "Node's own limit".to_owned(),
         };
-        [
-            format!("Workers: {workers}, {why}; up to {extra_workers} more for long requests and during a reload."),
-            format!("Heap of each: {heap}."),
-        ]
+        [format!("Workers: {workers}, {why}; up to {}.", self.more()), format!("Heap of each: {heap}.")]
     }
 }
 
 /// `NODE_OPTIONS` of the workers.
-fn node_options(config: &Config) -> Option<String> {
+pub fn node_options(config: &Config) -> Option<String> {
     config.app.env.get("NODE_OPTIONS").cloned().or_else(|| std::env::var("NODE_OPTIONS").ok())
 }
 

@@ -138,7 +138,7 @@ fn choice_is_told_in_two_lines() {
     let [workers, heap] = lines(&[], &room(4, 576));
     assert_eq!(
         workers,
-        "Workers: 3, not 4 as CPUs, because the memory limit of the cgroup, 576 MiB, has no room for more; up to 2 more for long requests and during a reload."
+        "Workers: 3, not 4 as CPUs, because the memory limit of the cgroup, 576 MiB, has no room for more; up to 1 more for long requests (workers.lanes) and 1 during a reload."
     );
     assert!(heap.starts_with("Heap of each: --max-old-space-size=75, because Node's own limit exceeds"), "{heap}");
     let [workers, heap] =

@@ -6,6 +6,7 @@ use sluice_catalog::config::ConfigInForce;
 use sluice_catalog::refusals::NotBegun;
 
 use super::app::{self, AppCommand};
+use super::heads;
 use super::sizing::{self, InForce};
 use crate::{files, settings};
 
@@ -30,6 +31,7 @@ impl Sources {
         let mut loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
         let mut start = app::resolve(&loaded, self)?;
         sizing::settle(&mut loaded, &mut start, Some(in_force));
+        heads::settle(&mut loaded, &start);
         files::check_node(&loaded, &start)?;
         Ok((loaded, start))
     }

@@ -157,11 +157,13 @@ pub enum Alarm {
     Quarantine,
     /// A component often leaves a hole in pages.
     Holes,
+    /// Nothing can be kept in the state directory.
+    StateDir,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::SteadyQueue,
         Self::CostDrift,
         Self::Overlap,
@@ -173,6 +175,7 @@ impl Alarm {
         Self::Crash,
         Self::Quarantine,
         Self::Holes,
+        Self::StateDir,
     ];
 
     /// The name in logs, metrics and `status --json`.
@@ -189,6 +192,7 @@ impl Alarm {
             Self::Crash => "crash",
             Self::Quarantine => "quarantine",
             Self::Holes => "holes",
+            Self::StateDir => "state_dir",
         }
     }
 }

@@ -111,11 +111,13 @@ pub enum ExitReason {
     StopTimeout,
     /// Killed: it belonged to a generation that was given up.
     Abandoned,
+    /// Killed: the gateway stopped, and the clients of all its requests had left.
+    ClientGone,
 }
 
 impl ExitReason {
     /// Every reason, in the order of their discriminants.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Exited,
         Self::Signalled,
         Self::OutOfMemory,
@@ -124,6 +126,7 @@ impl ExitReason {
         Self::StartTimeout,
         Self::StopTimeout,
         Self::Abandoned,
+        Self::ClientGone,
     ];
 
     /// The name in logs and metrics.
@@ -137,6 +140,7 @@ impl ExitReason {
             Self::StartTimeout => "start_timeout",
             Self::StopTimeout => "stop_timeout",
             Self::Abandoned => "abandoned",
+            Self::ClientGone => "client_gone",
         }
     }
 }

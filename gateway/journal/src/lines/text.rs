@@ -150,9 +150,14 @@ fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
 }
 
 fn text_long_run(words: &mut Words<'_>, event: &Event<'_>) {
-    let Event::LongRun { ms, collected_ms, cpu_ms, spent, request, .. } = *event else { return };
-    words.put("ran for ").maybe_milliseconds(Some(ms)).put(" without a break, of which the garbage collector took ");
-    words.maybe_milliseconds(Some(collected_ms));
+    let Event::LongRun { ms, collected_ms, cpu_ms, spent, place, request, .. } = *event else { return };
+    words.put("ran for ").maybe_milliseconds(Some(ms)).put(" without a break");
+    if collected_ms.is_some() {
+        words.put(", of which the garbage collector took ").maybe_milliseconds(collected_ms);
+    }
+    if let Some(place) = place {
+        words.put(", in ").safe(place, FIELD_BYTES_MAX);
+    }
     if cpu_ms.is_some() {
         words.put("; CPU time ").maybe_milliseconds(cpu_ms);
     }

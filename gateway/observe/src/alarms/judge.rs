@@ -67,6 +67,8 @@ pub(crate) struct Reading {
     pub(crate) quarantine: Option<String>,
     /// Component of whose recent renders most left a hole.
     pub(crate) holes: Option<Holes>,
+    /// Text about a state directory in which nothing can be kept.
+    pub(crate) state_dir: Option<String>,
 }
 
 /// Change of an alarm's state.
@@ -131,6 +133,8 @@ impl Judge {
         sights.extend(crash.map(|text| ((Alarm::Crash, None), Sight::There(text))));
         let quarantine = reading.quarantine.clone();
         sights.extend(quarantine.map(|text| ((Alarm::Quarantine, None), Sight::There(text))));
+        let state_dir = reading.state_dir.clone();
+        sights.extend(state_dir.map(|text| ((Alarm::StateDir, None), Sight::There(text))));
         sights.extend(reading.holes.as_ref().and_then(see_holes).map(|sight| ((Alarm::Holes, None), sight)));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
@@ -251,7 +255,9 @@ impl Judge {
 /// full `after_ms`.
 fn gone_ms_max(alarm: Alarm, limits: &Limits) -> u64 {
     match alarm {
-        Alarm::SteadyQueue | Alarm::WorkersAsleep | Alarm::Quarantine => limits.after_ms.min(STATE_GONE_MS),
+        Alarm::SteadyQueue | Alarm::WorkersAsleep | Alarm::Quarantine | Alarm::StateDir => {
+            limits.after_ms.min(STATE_GONE_MS)
+        }
         _ => limits.after_ms,
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_dispatch::{Event as ExchangeEvent, Phase};
-use sluice_observe::{Beat, Observer, RequestName, RunTotals, TailReport};
+use sluice_observe::{Beat, Observer, RunTotals, TailReport};
 use sluice_scheduler::{Lane, RequestId, WorkerId};
 use sluice_supervisor::{CpuReport, GraphReport, RenderReport, Reports, RoutesReport, RunsReport, Vitals};
 use sluice_vitals::{CallsReport, is_hole};
@@ -78,7 +78,7 @@ impl Reports for WorkerReports {
         }
         for run in &told.long {
             let exchange = run.request.and_then(|request| self.request_of(worker, request));
-            let request = exchange.as_deref().map(name_of);
+            let request = exchange.as_deref().map(WorkerRequest::named);
             self.observer.runs.ran_long(worker.0, &run_of(run), request.as_ref(), self.is_last_in_line(worker));
         }
     }
@@ -118,7 +118,7 @@ impl Reports for WorkerReports {
 
     fn has_profiled(&self, worker: WorkerId, told: TailReport) {
         let request = told.request;
-        let name = || self.dispatch.requests.exchange(request).as_deref().map(name_of);
+        let name = || self.dispatch.requests.exchange(request).as_deref().map(WorkerRequest::named);
         self.observer.tails.profiled(worker.0, told, name);
     }
 
@@ -150,9 +150,4 @@ impl Reports for WorkerReports {
             }
         }
     }
-}
-
-fn name_of(exchange: &WorkerRequest) -> RequestName {
-    let (request_id, method, target) = exchange.name();
-    RequestName { request_id, method, target, class: Rc::clone(&exchange.class.name) }
 }

@@ -78,6 +78,11 @@ impl Requests {
         self.of_all(is_held)
     }
 
+    /// Requests that hold a slot, of which some may have had their answer.
+    pub(super) fn in_slots(&self) -> Vec<Rc<WorkerRequest>> {
+        self.of_all(|request| request.is_for_nobody().is_some())
+    }
+
     /// Start of the request that has been in a worker's slot for longest.
     pub(crate) fn oldest_begun(&self) -> Option<Instant> {
         let held = self.all_held();

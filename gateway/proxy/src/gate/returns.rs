@@ -1,6 +1,7 @@
 //! Slots as they come back from requests, the streams that left theirs, and the progress that this is.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
@@ -81,6 +82,22 @@ impl SlotReturns {
         let busy_since = self.dispatch.requests.oldest_begun().unwrap_or_else(Instant::now);
         let moved = self.last_progress.get().map_or(busy_since, |progress| progress.max(busy_since));
         moved.elapsed() > limit
+    }
+
+    /// Workers that hold requests, if nobody waits for any request: the clients have left, or have had an answer. Empty
+    /// while a request waits in the queue, or while a worker holds one with a client.
+    pub fn workers_for_nobody(&self) -> BTreeSet<WorkerId> {
+        if self.dispatch.scheduler.read(|scheduler| scheduler.queue_length() > 0) {
+            return BTreeSet::new();
+        }
+        let mut workers = BTreeSet::new();
+        for request in self.dispatch.requests.in_slots() {
+            match request.answer.facts.worker.get() {
+                Some(worker) if request.is_for_nobody() == Some(true) => drop(workers.insert(worker)),
+                _ => return BTreeSet::new(),
+            }
+        }
+        workers
     }
 
     /// Upgraded connections and event streams of workers.

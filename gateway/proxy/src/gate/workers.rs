@@ -9,6 +9,7 @@ use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::CrashSnapshot;
 use sluice_dispatch::Cause;
 use sluice_journal::{Event as Happening, Level};
+use sluice_observe::{CutRun, RequestName};
 use sluice_road::Road;
 use sluice_road::answers::down::LastWords;
 use sluice_road::sessions::Sessions;
@@ -120,6 +121,10 @@ impl Workers for WorkerLife {
         self.dispatch.tell(Event::Exited { worker });
     }
 
+    fn cut_off(&self, worker: WorkerId, run: &CutRun<'_>, request: Option<&RequestName>) {
+        self.road.observer.runs.cut_off(worker.0, run, request);
+    }
+
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>) {
         let Crash { status, exception, held, request, evidence } = *crash;
         self.road.observer.trials.died(worker.0);
@@ -149,9 +154,9 @@ impl Workers for WorkerLife {
         self.dispatch.slots.finished_total(worker)
     }
 
-    fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
+    fn latest_request(&self, worker: WorkerId) -> Option<RequestName> {
         let held = self.dispatch.slots.begun_by(worker);
-        held.iter().max_by_key(|exchange| exchange.times.started.get()).map(|exchange| exchange.name())
+        held.iter().max_by_key(|exchange| exchange.times.started.get()).map(|exchange| exchange.named())
     }
 
     fn held(&self, worker: WorkerId) -> Vec<InflightRequest> {

@@ -11,6 +11,7 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::CurrentRequest;
 use sluice_dispatch::{Action, Actions, Ahead, Event, Exchange, Kind, Patience, Phase};
 use sluice_message::Method;
+use sluice_observe::RequestName;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
 
@@ -232,6 +233,12 @@ impl WorkerRequest {
         self.machine.exchange.borrow().is_reported()
     }
 
+    /// Whether nobody waits for its answer any more; `None` if it holds no slot.
+    pub(crate) fn is_for_nobody(&self) -> Option<bool> {
+        let exchange = self.machine.exchange.borrow();
+        exchange.holds_slot().then(|| !exchange.is_wanted())
+    }
+
     /// Whether its app writes at will: to another protocol, to an event stream, or to a long poll.
     pub(crate) fn is_taken(&self) -> bool {
         self.machine.exchange.borrow().is_taken()
@@ -300,10 +307,15 @@ impl WorkerRequest {
         &self.message.request_id
     }
 
-    /// Request id, method, target.
-    pub(crate) fn name(&self) -> (String, String, String) {
+    /// Identification for reports.
+    pub(crate) fn named(&self) -> RequestName {
         let (method, target) = method_and_target(&self.message.head);
-        (self.message.request_id.to_string(), method.to_owned(), target.to_owned())
+        RequestName {
+            request_id: self.message.request_id.to_string(),
+            method: method.to_owned(),
+            target: target.to_owned(),
+            class: Rc::clone(&self.class.name),
+        }
     }
 
     /// Description of the request for operators. The query may hold secrets, and so is left out.

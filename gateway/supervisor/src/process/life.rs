@@ -12,6 +12,7 @@ use sluice_catalog::snapshot;
 use sluice_journal::{AppText, Event, ExitReason, HeldRequest, Journal, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::evidence::{self, ReportChatter};
 use crate::exit::{self, Ending};
@@ -20,7 +21,7 @@ use crate::output::read_records;
 use crate::priority::Priority;
 use crate::process::Process;
 use crate::process::facts::{THREW_TIMEOUT, Threw, TroubleKind};
-use crate::{App, Crash, InflightRequest, Start, Supervisor, pipe, priority, probe};
+use crate::{App, Crash, InflightRequest, Start, Supervisor, last_words, pipe, priority, probe};
 
 /// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -94,6 +95,7 @@ pub(crate) async fn run(
                 }
             }
             tail.borrow_mut().push(line);
+            process.wrote_stderr.set(Some(Instant::now()));
             true
         };
         tokio::task::spawn_local(read_records(pipe, is_kept, move |text| tell(&journal, worker, Stream::Stderr, text)))
@@ -247,13 +249,11 @@ fn report_exit(
     let threw = process.threw.borrow();
     let threw = threw.as_ref().filter(|threw| known.killed.is_none() && threw.at.elapsed() <= THREW_TIMEOUT);
     let request = if expected { None } else { ended_with(held, threw, reason) };
-    let crash = Crash {
-        status: &status,
-        exception: threw.map(|threw| threw.text.as_str()),
-        held: held.len(),
-        request,
-        evidence,
-    };
+    let failed = reason == ExitReason::Exited && !expected && threw.is_none() && status != "exit code 0";
+    let wrote = process.wrote_stderr.get().is_some_and(|at| at.elapsed() <= THREW_TIMEOUT);
+    let last_words = if failed && wrote { last_words::error(&tail, &process.app) } else { None };
+    let exception = threw.map(|threw| threw.text.as_str()).or(last_words.as_deref());
+    let crash = Crash { status: &status, exception, held: held.len(), request, evidence };
     supervisor.journal.emit(Event::WorkerExited {
         worker: process.worker.0,
         status: &status,
@@ -298,7 +298,6 @@ fn tell(journal: &Journal, worker: WorkerId, stream: Stream, text: &str) {
 #[cfg(test)]
 mod tests {
     use sluice_scheduler::RequestId;
-    use tokio::time::Instant;
 
     use super::*;
 

@@ -28,8 +28,18 @@ pub fn lines(report: &Hotspots, rows_max: usize) -> String {
 
 fn head(report: &Hotspots) -> String {
     let mut out = String::new();
+    let share = if report.duration_ms > 0.0 { report.busy_ms / report.duration_ms * 100.0 } else { 0.0 };
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "wall-clock time: busy {} of {} ({share:.0} %), garbage collector {}, native code of no JavaScript {}; runs above {} are long",
+        milliseconds(Some(report.busy_ms)),
+        milliseconds(Some(report.duration_ms)),
+        milliseconds(Some(report.gc_ms)),
+        milliseconds(Some(report.program_ms)),
+        milliseconds(Some(report.threshold_ms)),
+    );
     for watched in &report.profiles {
-        // Writing to a String cannot fail.
         let _ = writeln!(
             out,
             "{}: {}, {} samples, one every {}",
@@ -39,20 +49,12 @@ fn head(report: &Hotspots) -> String {
             milliseconds(Some(watched.interval_ms)),
         );
     }
-    let share = if report.duration_ms > 0.0 { report.busy_ms / report.duration_ms * 100.0 } else { 0.0 };
-    let _ = writeln!(
-        out,
-        "busy {} of it ({share:.0} %): garbage collector {}, native code of no JavaScript {}; runs above {} are long\n",
-        milliseconds(Some(report.busy_ms)),
-        milliseconds(Some(report.gc_ms)),
-        milliseconds(Some(report.program_ms)),
-        milliseconds(Some(report.threshold_ms)),
-    );
+    out.push('\n');
     if let Some(used_ms) = report.used_ms.filter(|used_ms| used_ms * 2.0 < report.busy_ms) {
         let _ = writeln!(
             out,
-            "Starved or waiting: of that time the processes had a CPU for {} alone. Times below are wall-clock time: other\n\
-             processes had the CPU, or the lines waited in synchronous calls.\n",
+            "Starved or waiting: of that time the processes had a CPU for {} alone. Other processes had the CPU, or the lines\n\
+             waited in synchronous calls.\n",
             milliseconds(Some(used_ms))
         );
     }
@@ -199,7 +201,8 @@ mod tests {
     #[test]
     fn the_table_names_a_line_with_its_function_and_where_within() {
         let text = lines(&report(vec![line("match\u{1b}", "src/search.ts", 14, 98.0), line("express", "", 0, 3.0)]), 1);
-        assert!(text.starts_with("a: 5.0 s, 9000 samples, one every 0.50 ms\nbusy 1.25 s of it (25 %)"), "{text}");
+        assert!(text.starts_with("wall-clock time: busy 1.25 s of 5.00 s (25 %), garbage collector 3.00 ms"), "{text}");
+        assert!(text.contains("\na: 5.0 s, 9000 samples, one every 0.50 ms\n"), "{text}");
         let words: Vec<_> = text.lines().nth(4).unwrap().split_whitespace().collect();
         assert_eq!(
             words.join(" "),

@@ -53,8 +53,10 @@ pub struct Report {
     /// Reasons for the lack of other workers' profiles.
     errors: Vec<String>,
     duration_ms: f64,
-    /// Time in which main threads did not idle; at most what their processes used.
+    /// CPU time: the time in which main threads did not idle, at most what their processes used. So are all times below.
     cpu_ms: f64,
+    /// Wall-clock time in which main threads did not idle, as `sluice hotspots` shows of the profile.
+    busy_ms: f64,
     /// Time of that in the collector.
     collector_ms: f64,
     samples: usize,
@@ -250,6 +252,7 @@ impl Read {
         // from all in proportion. Of a part of the time it is not known how much that is.
         let part = if report.route.is_none() && busy_ms > used_ms { used_ms / busy_ms } else { 1.0 };
         report.cpu_ms = busy_ms * part;
+        report.busy_ms = busy_ms;
         report.collector_ms = of(&|owner| *owner == Owner::Collector) * part;
         report.samples = profile.tracks.iter().map(|track| track.samples.len()).sum();
         let self_us: Vec<u64> = self_us.iter().map(|us| in_part(*us, part)).collect();

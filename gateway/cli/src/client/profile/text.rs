@@ -51,10 +51,11 @@ pub fn of(report: &Report) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "{}, {}: {} of CPU in {} samples{}",
+        "{}, {}: {} of CPU time{} in {} samples{}",
         harmless(&title(report)),
         duration(report.duration_ms / 1000.0),
         milliseconds(Some(report.cpu_ms)),
+        wall_clock(report),
         report.samples,
         if report.renders > 0 { format!(", {} renders by @sluice/react", report.renders) } else { String::new() },
     );
@@ -89,6 +90,16 @@ pub fn of(report: &Report) -> String {
         let _ = writeln!(out, "… and {} more (--json)", report.components.len() - ROWS_MAX);
     }
     out
+}
+
+/// Wall-clock time beside the CPU time, if it is more.
+fn wall_clock(report: &Report) -> String {
+    let is_more = report.busy_ms > report.cpu_ms * 1.01;
+    if is_more {
+        format!(" (busy for {} of wall-clock time)", milliseconds(Some(report.busy_ms)))
+    } else {
+        String::new()
+    }
 }
 
 /// Description of time outside of any function of an app without components.
@@ -192,7 +203,7 @@ mod tests {
         let mut report = report();
         let text = of(&report);
         assert!(
-            text.starts_with("worker 3, 5.0 s: 4.00 s of CPU in 9000 samples, 100 renders by @sluice/react\n"),
+            text.starts_with("worker 3, 5.0 s: 4.00 s of CPU time in 9000 samples, 100 renders by @sluice/react\n"),
             "{text}"
         );
         assert_eq!(line(&text, "Card").join(" "), "Card? 1.00 s 1.50 s 25.0 % 10 ms 15 ms");
@@ -210,13 +221,23 @@ mod tests {
             |component: &str, self_ms| ComponentCpu { component: component.to_owned(), self_ms, total_ms: self_ms };
         let components = vec![cpu(OUTSIDE, 3800.0), cpu("(garbage collector)", 200.0)];
         let text = of(&Report { renders: 0, components, ..report() });
-        assert!(text.starts_with("worker 3, 5.0 s: 4.00 s of CPU in 9000 samples\n"), "{text}");
+        assert!(text.starts_with("worker 3, 5.0 s: 4.00 s of CPU time in 9000 samples\n"), "{text}");
         assert_eq!(line(&text, "check").join(" "), "check 2.00 s 50.0 % 100 ms app /srv/app.js:7");
         assert_eq!(line(&text, "(garbage").join(" "), "(garbage collector) 200 ms 5.0 %");
         assert!(!text.contains("COMPONENT") && !text.contains(OUTSIDE), "{text}");
         // Where no function is known either, what there is is all that can be said.
         let bare = of(&Report { renders: 0, places: Vec::new(), components: vec![cpu(OUTSIDE, 1.0)], ..report() });
         assert!(bare.contains(OUTSIDE), "{bare}");
+    }
+
+    #[test]
+    fn first_line_has_both_clocks_where_they_differ() {
+        for (busy_ms, said) in
+            [(4000.0, "4.00 s of CPU time in "), (4900.0, "CPU time (busy for 4.90 s of wall-clock time) in ")]
+        {
+            let text = of(&Report { busy_ms, ..report() });
+            assert!(text.lines().next().is_some_and(|first| first.contains(said)), "{text}");
+        }
     }
 
     #[test]
