@@ -28,7 +28,7 @@ pub struct Trouble {
     headless_noted: Cell<Option<Instant>>,
     /// Requests refused although a worker ran nothing, as of the last report.
     idle_refusals: Cell<u64>,
-    /// Reason why nothing can be kept in the state directory, and the way to mend it.
+    /// Reason why nothing can be kept in the state directory, and the way to fix it.
     state_dir: RefCell<Option<String>>,
 }
 
@@ -90,7 +90,7 @@ impl Trouble {
         }
     }
 
-    /// Records that nothing can be kept in the state directory, with the reason and the way to mend it, or that files can be
+    /// Records that nothing can be kept in the state directory, with the reason and the way to fix it, or that files can be
     /// kept there again. An alarm says so.
     pub fn set_state_dir(&self, trouble: Option<String>) {
         self.state_dir.replace(trouble);
