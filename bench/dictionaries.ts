@@ -22,7 +22,7 @@ const DCZ_WINDOW_BITS = 20;
 const DCZ_HEADER_BYTES = 40;
 const PAGES_PER_CLASS = 12;
 
-type Column = 'raw' | 'brotli' | 'zstd' | 'listing' | 'sibling' | 'visited';
+type Column = 'raw' | 'brotli' | 'zstd' | 'listing' | 'sibling' | 'visited' | 'later';
 
 const options = readOptions({ runs: 1, runsQuick: 1, workers: 1 });
 if (!storefrontIsBuilt()) throw new Error('the storefront is not built: run `make build`');
@@ -86,17 +86,19 @@ try {
       const page = await text(each);
       const later = await text(each, cookie);
       figures.push({
-        raw: page.length,
+        raw: Buffer.byteLength(page),
         brotli: brotliBytes(page),
         zstd: zstdBytes(page),
         listing: zstdBytes(page, listing),
         sibling: zstdBytes(page, before),
         visited: zstdBytes(later, page),
+        later: brotliBytes(later),
       });
       before = page;
     }
     const of = (key: Column): number => Math.round(median(figures.map((each) => each[key])));
-    const saved = (key: Column): string => `${Math.round(100 * (1 - of(key) / of('brotli')))} %`;
+    const saved = (key: Column, plain: Column = 'brotli'): string =>
+      `${Math.round(100 * (1 - of(key) / of(plain)))} %`;
     rows.push([
       name,
       of('raw'),
@@ -107,7 +109,7 @@ try {
       of('sibling'),
       saved('sibling'),
       of('visited'),
-      saved('visited'),
+      saved('visited', 'later'),
     ]);
   }
   printTable(

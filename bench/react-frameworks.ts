@@ -14,6 +14,7 @@ import { cpuMeter, familyOf } from './lib/processes.ts';
 import { versionIn } from './lib/npm.ts';
 import { type Bar, conclude, describe, median, printTable, sum } from './lib/report.ts';
 import { type Sluice, startSluice } from '../tests/support/sluice.ts';
+import { installIfStale } from '../tests/conformance/prepare.ts';
 import { runtimeFor } from '../tests/conformance/runtime.ts';
 
 const NODE_MIN = '24.0.0';
@@ -60,7 +61,7 @@ const FRAMEWORKS: Readonly<Record<string, Framework>> = {
     package: 'react-router',
     leaves: 'build/server/index.js',
     command: ['react-router-serve', './build/server/index.js'],
-    pages: [{ name: 'React Router', path: '/stream', isCaught: true }],
+    pages: [{ name: 'React Router', path: '/echo', isCaught: true }],
   },
 };
 
@@ -79,8 +80,17 @@ const about = describe('React under frameworks', options);
 const runtime = await runtimeFor(NODE_MIN, true);
 if (runtime === undefined) throw new Error(`npm has no Node ${NODE_MIN} for this platform`);
 const rows: Row[] = [];
-for (const [name, framework] of Object.entries(FRAMEWORKS))
-  if (options.only.length === 0 || options.only.includes(name)) rows.push(...(await compare(framework)));
+/** Frameworks that could not be measured, with the reason. */
+const failed: Record<string, string> = {};
+for (const [name, framework] of Object.entries(FRAMEWORKS)) {
+  if (options.only.length > 0 && !options.only.includes(name)) continue;
+  try {
+    rows.push(...(await compare(framework)));
+  } catch (error) {
+    failed[name] = String(error);
+    console.error(`${name} is not measured: ${failed[name]}`);
+  }
+}
 const ratio = (row: Row): number =>
   median(row.stock_us.map((stock_us, at) => (row.fast_us[at] ?? Number.NaN) / stock_us));
 printTable(
@@ -95,13 +105,14 @@ printTable(
     ratio(row).toFixed(3),
   ]),
 );
-conclude('react-frameworks', options, about, bars(), { node: runtime.version, rows });
+conclude('react-frameworks', options, about, bars(), { node: runtime.version, rows, failed });
 
-function prepare(folder: string, framework: Framework, env: NodeJS.ProcessEnv): void {
+async function prepare(folder: string, framework: Framework, env: NodeJS.ProcessEnv): Promise<void> {
   const npm = (...args: string[]): void =>
     void execFileSync('npm', args, { cwd: folder, env, stdio: ['ignore', 2, 2], timeout: INSTALL_MS_MAX });
   const isInstalled = fs.existsSync(path.join(folder, 'node_modules', framework.package));
-  if (!isInstalled) npm('install', '--no-package-lock', '--no-audit', '--no-fund');
+  if (fs.existsSync(path.join(folder, 'package-lock.json'))) await installIfStale(folder, runtime?.bin ?? '');
+  else if (!isInstalled) npm('install', '--no-package-lock', '--no-audit', '--no-fund');
   if (!fs.existsSync(path.join(folder, framework.leaves))) npm('run', 'build');
 }
 
@@ -114,20 +125,16 @@ async function compare(framework: Framework): Promise<Row[]> {
     ASTRO_TELEMETRY_DISABLED: '1',
     SLUICE_LOG_ACCESS: 'false',
   };
-  prepare(folder, framework, { ...process.env, ...env });
-  const sluices = await Promise.all(
-    ['react-dom', 'fast'].map((renderer) =>
-      startSluice({
-        command: framework.command,
-        cwd: folder,
-        workers: 1,
-        env: { ...env, SLUICE_REACT_RENDERER: renderer },
-      }),
-    ),
-  );
-  const [stock, fast] = sluices;
-  assert.ok(stock !== undefined && fast !== undefined);
+  await prepare(folder, framework, { ...process.env, ...env });
+  const sluices: Sluice[] = [];
   try {
+    for (const renderer of ['react-dom', 'fast']) {
+      const { command } = framework;
+      const started = { ...env, SLUICE_REACT_RENDERER: renderer };
+      sluices.push(await startSluice({ command, cwd: folder, workers: 1, env: started }));
+    }
+    const [stock, fast] = sluices;
+    assert.ok(stock !== undefined && fast !== undefined);
     const found: Row[] = [];
     for (const page of framework.pages) {
       // Renders of the page before may still be on their way.
@@ -144,6 +151,7 @@ async function compare(framework: Framework): Promise<Row[]> {
         stock_us: [],
         fast_us: [],
       };
+      console.error(`${page.name} …`);
       for (const sluice of sluices) await cpuOf(sluice, page, requests * 5);
       for (let round = 0; round < options.runs; round += 1) {
         const sides = round % 2 === 0 ? SIDES : SIDES.toReversed();
@@ -182,10 +190,18 @@ async function seesRender(sluice: Sluice, before: number): Promise<boolean> {
 }
 
 function bars(): Bar[] {
-  return rows.map((row) => ({
-    what: `${row.page.name}: the same bytes with \`react = "fast"\``,
-    bar: 'yes',
-    figure: row.isSame ? 'yes' : 'no',
-    met: row.isSame,
-  }));
+  return [
+    ...rows.map((row) => ({
+      what: `${row.page.name}: the same bytes with \`react = "fast"\``,
+      bar: 'yes',
+      figure: row.isSame ? 'yes' : 'no',
+      met: row.isSame,
+    })),
+    ...Object.keys(failed).map((name) => ({
+      what: `${name}: measured`,
+      bar: 'yes',
+      figure: 'no',
+      met: false,
+    })),
+  ];
 }
