@@ -30,10 +30,10 @@ export function copyFailed(what: 'the arguments' | 'the result', error: unknown)
   );
 }
 
-/** Error for a task whose thread ended under it. */
-export function threadEnded(error: unknown): OffloadError {
+/** Error for a task whose thread could not be started, or ended under it. */
+export function threadLost(what: 'could not be started' | 'ended', error: unknown): OffloadError {
   const words = error instanceof Error ? error.message : String(error);
-  return new OffloadError('SLU_OFFLOAD_THREAD', `the thread of an offloaded task ended: ${words}`, {
+  return new OffloadError('SLU_OFFLOAD_THREAD', `the thread of an offloaded task ${what}: ${words}`, {
     cause: error,
   });
 }
@@ -52,7 +52,6 @@ export function memoryExceeded(heap_mb_max: number, error: unknown): OffloadErro
 
 /** Error that a task has thrown. A copy of an error keeps message, stack and cause alone. */
 export interface Thrown {
-  readonly isThrownBySluiceTask: true;
   readonly error: unknown;
   readonly name: string | undefined;
   /** Further properties, such as `code`. */
@@ -64,29 +63,27 @@ export interface Thrown {
 export function thrown(error: unknown, isUnfit: boolean): Thrown {
   if (!(error instanceof Error)) {
     const [copied] = copies(error) ? [error] : [String(error)];
-    return { isThrownBySluiceTask: true, error: copied, name: undefined, properties: {}, isUnfit };
+    return { error: copied, name: undefined, properties: {}, isUnfit };
   }
   const properties = Object.fromEntries(Object.entries(error).filter(([, value]) => copies(value)));
   const { message, stack, name } = error;
   const bare = new Error(message, copies(error.cause) ? { cause: error.cause } : {});
   const sent = copies(error) ? error : Object.assign(bare, { stack });
-  return { isThrownBySluiceTask: true, error: sent, name, properties, isUnfit };
+  return { error: sent, name, properties, isUnfit };
 }
 
-/** The result, or throws what the task has thrown. `caller` stands where `offload` was called. */
-export function revive(result: unknown, caller: Error): unknown {
-  if (typeof result !== 'object' || result === null || !('isThrownBySluiceTask' in result)) return result;
-  const { error, name, properties, isUnfit } = result as Thrown;
+/** Returns what the caller is to throw. `caller` stands where `offload` was called. */
+export function revive({ error, name, properties, isUnfit }: Thrown, caller: Error): unknown {
   if (isUnfit)
-    throw new OffloadError('SLU_OFFLOAD_TASK', error instanceof Error ? error.message : String(error));
-  if (!(error instanceof Error)) throw error;
+    return new OffloadError('SLU_OFFLOAD_TASK', error instanceof Error ? error.message : String(error));
+  if (!(error instanceof Error)) return error;
   Object.assign(error, properties);
   if (name !== undefined && error.name !== name) {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
   }
   const [, ...frames] = (caller.stack ?? '').split('\n');
   error.stack = [error.stack ?? String(error), '    --- offloaded by ---', ...frames.slice(1)].join('\n');
-  throw error;
+  return error;
 }
 
 function copies(value: unknown): boolean {

@@ -3,9 +3,9 @@
  * wait get another one. It must not know limits of time, nor whose a task is.
  */
 import { AsyncResource } from 'node:async_hooks';
-import { Worker } from 'node:worker_threads';
-import { copyFailed, memoryExceeded, threadEnded } from './offload-errors.js';
-import type { FromThread, Task } from './offload-thread.js';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { copyFailed, memoryExceeded, threadLost } from './offload-errors.js';
+import type { FromThread, Outcome, Task, ToThread } from './offload-thread.js';
 
 export interface Limits {
   readonly threads_max: number;
@@ -20,13 +20,16 @@ export interface Limits {
 }
 
 /** Objects that `postMessage` can move. */
-export type Moved = ArrayBuffer | import('node:worker_threads').MessagePort;
+export type Moved = ArrayBuffer | MessagePort;
 
 interface Job {
   readonly task: Task;
   readonly transfer: readonly Moved[];
-  readonly settle: (error: unknown, result?: unknown) => void;
+  readonly settle: (end: End) => void;
 }
+
+/** A task has an outcome, or the pool an error for it. */
+type End = { readonly outcome: Outcome } | { readonly error: unknown };
 
 const MIB = 1024 * 1024;
 
@@ -42,20 +45,20 @@ export class Pool {
   }
 
   /** Runs the task, and ends its thread when the signal is aborted. Rejects with the reason, or with an `OffloadError`. */
-  run(task: Task, transfer: readonly Moved[], signal: AbortSignal): Promise<unknown> {
+  run(task: Task, transfer: readonly Moved[], signal: AbortSignal): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#end(job);
-        job.settle(signal.reason);
+        job.settle({ error: signal.reason });
       };
       const job: Job = {
         task,
         transfer,
-        settle(error, result) {
+        settle(end) {
           signal.removeEventListener('abort', abort);
+          if ('outcome' in end) resolve(end.outcome);
           // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- reasons are the caller's
-          if (error === undefined) resolve(result);
-          else reject(error);
+          else reject(end.error);
         },
       };
       if (signal.aborted) return reject(signal.reason);
@@ -78,10 +81,16 @@ export class Pool {
 
   #next(): void {
     while (this.#waiting.length > 0) {
-      const thread = this.#free();
-      const job = thread === undefined ? undefined : this.#waiting.shift();
-      if (thread === undefined || job === undefined) return;
-      thread.run(job);
+      let thread: Thread | undefined;
+      try {
+        thread = this.#free();
+        if (thread === undefined) return;
+      } catch (error) {
+        this.#waiting.shift()?.settle({ error: threadLost('could not be started', error) });
+        continue;
+      }
+      const job = this.#waiting.shift();
+      if (job !== undefined) thread.run(job);
     }
   }
 
@@ -108,8 +117,12 @@ class Thread {
   job: Job | undefined;
   readonly #limits: Limits;
   readonly #worker: Worker;
+  /** The thread's code has the other end. `parentPort` belongs to the modules of its tasks. */
+  readonly #port: MessagePort;
   readonly #isFree: () => void;
   readonly #isGone: () => void;
+  /** Number of the present task, or of the last one. */
+  #number = 0;
   #tasks = 0;
   #hasEnded = false;
   #idle: NodeJS.Timeout | undefined;
@@ -125,9 +138,19 @@ class Thread {
     // `--input-type` is for the code of `node -e`, and no thread starts with it.
     const isEval = process.execArgv.some((flag) => flag.startsWith('--input-type'));
     const file = new URL('offload-thread.js', import.meta.url);
-    this.#worker = new Worker(file, { env, resourceLimits, ...(isEval && { execArgv: [] }) });
-    this.#worker.on('message', (message: FromThread) => this.#hear(message));
-    this.#worker.on('messageerror', (error) => this.#settle(copyFailed('the result', error)));
+    const { port1: port, port2: workerData } = new MessageChannel();
+    const options = { env, resourceLimits, workerData, transferList: [workerData] };
+    try {
+      this.#worker = new Worker(file, { ...options, ...(isEval && { execArgv: [] }) });
+    } catch (error) {
+      port.close();
+      throw error;
+    }
+    this.#port = port;
+    port.on('message', (message: FromThread) => this.#hear(message));
+    port.on('messageerror', (error) => this.#settle({ error: copyFailed('the result', error) }));
+    // The worker alone keeps the process while a task runs.
+    port.unref();
     this.#worker.on('error', (error) => this.#lose(error));
     this.#worker.on('exit', (code) => this.#lose(new Error(`worker exited with code: ${code}`)));
     this.#worker.unref();
@@ -138,9 +161,11 @@ class Thread {
     this.job = job;
     this.#worker.ref();
     try {
-      this.#worker.postMessage(job.task, [...job.transfer]);
+      this.#number += 1;
+      const message: ToThread = { number: this.#number, task: job.task };
+      this.#port.postMessage(message, [...job.transfer]);
     } catch (error) {
-      this.#settle(copyFailed('the arguments', error));
+      this.#settle({ error: copyFailed('the arguments', error) });
     }
   }
 
@@ -150,24 +175,27 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  #hear({ result, uncopied, heap_bytes }: FromThread): void {
-    if (this.#hasEnded) return;
+  #hear(message: FromThread): void {
+    if (this.#hasEnded || !this.#isAwaited(message)) return;
     this.#tasks += 1;
     const { recycle_tasks, recycle_heap_mb } = this.#limits;
-    const failure = uncopied === undefined ? undefined : copyFailed('the result', new Error(uncopied));
-    if (this.#tasks < recycle_tasks && heap_bytes <= recycle_heap_mb * MIB) {
-      this.#settle(failure, result);
+    if (this.#tasks < recycle_tasks && message.heap_bytes <= recycle_heap_mb * MIB) {
+      this.#settle(endOf(message));
       return;
     }
     const { job } = this;
     void this.end();
-    job?.settle(failure, result);
+    job?.settle(endOf(message));
   }
 
-  #settle(error: unknown, result?: unknown): void {
+  #isAwaited({ number }: FromThread): boolean {
+    return this.job !== undefined && number === this.#number;
+  }
+
+  #settle(end: End): void {
     const { job } = this;
     this.job = undefined;
-    job?.settle(error, result);
+    job?.settle(end);
     if (this.#hasEnded) return;
     this.#worker.unref();
     const { idle_ms } = this.#limits;
@@ -179,24 +207,41 @@ class Thread {
   #lose(error: unknown): void {
     if (this.#hasEnded) return;
     const { job } = this;
+    const answer = this.#lastAnswer();
     const failure = isOutOfMemory(error)
       ? memoryExceeded(this.#limits.heap_mb_max, error)
-      : threadEnded(error);
+      : threadLost('ended', error);
     this.#leave();
-    if (job !== undefined) job.settle(failure);
+    if (job !== undefined) job.settle(answer === undefined ? { error: failure } : endOf(answer));
     // What a task left behind, such as a timer, has failed.
     else if (!(error instanceof Error && error.message.endsWith('code: 0'))) {
       process.stderr.write(`sluice: an idle thread of offload() ended: ${String(error)}\n`);
     }
   }
 
+  /** Returns the answer that the thread gave before its end, if the news of the end came first. */
+  #lastAnswer(): FromThread | undefined {
+    try {
+      const answer = receiveMessageOnPort(this.#port)?.message as FromThread | undefined;
+      return answer !== undefined && this.#isAwaited(answer) ? answer : undefined;
+    } catch {
+      return undefined; // It cannot be copied.
+    }
+  }
+
   #leave(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#port.close();
     this.job = undefined;
     clearTimeout(this.#idle);
     this.#isGone();
   }
+}
+
+function endOf({ result, thrown, uncopied }: FromThread): End {
+  if (uncopied !== undefined) return { error: copyFailed('the result', new Error(uncopied)) };
+  return { outcome: { result, thrown } };
 }
 
 function isOutOfMemory(error: unknown): boolean {

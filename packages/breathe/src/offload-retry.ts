@@ -5,7 +5,7 @@ import { OffloadError } from './offload-errors.js';
 export interface Retry {
   /** Most attempts after the first, from 1 to 10. */
   readonly times: number;
-  /** Errors after which the task runs again, by `code` or by name. A thread that ended, `SLU_OFFLOAD_THREAD`, is always one of them. */
+  /** Errors after which the task runs again, by `code` or by name. A thread that was lost, `SLU_OFFLOAD_THREAD`, is always one of them. */
   readonly on?: readonly string[];
 }
 

@@ -1,9 +1,13 @@
-/** Code of each thread of the pool: finds the task, measures it, and brings its errors across whole. */
+/**
+ * Code of each thread of the pool: finds the task, measures it, and brings its errors across whole. It speaks with the pool on a port of its
+ * own: `parentPort` and `workerData` belong to the modules of the tasks.
+ */
+import { syncBuiltinESMExports } from 'node:module';
 import { getHeapStatistics } from 'node:v8';
-import { parentPort } from 'node:worker_threads';
+import workers, { type MessagePort } from 'node:worker_threads';
 import { type Thrown, thrown } from './offload-errors.js';
 import { Meter } from './offload-meter.js';
-import { movedOf } from './offload-moved.js';
+import { movedOf, type Sent } from './offload-moved.js';
 
 export interface Task {
   /** The module, and its export; or the source of a function. */
@@ -14,9 +18,23 @@ export interface Task {
   readonly meter: SharedArrayBuffer;
 }
 
-/** End of a task. */
-export interface FromThread {
+/** A task with its number in this thread. */
+export interface ToThread {
+  readonly number: number;
+  readonly task: Task;
+}
+
+/** Result of a task, or its error. */
+export interface Outcome {
   readonly result: unknown;
+  /** Error of a task that has no result. */
+  readonly thrown: Thrown | undefined;
+}
+
+/** End of a task. */
+export interface FromThread extends Outcome {
+  /** Number of its task. */
+  readonly number: number;
   /** Words of the error for a result that cannot be copied. */
   readonly uncopied: string | undefined;
   /** Heap of the thread after the task, garbage included. */
@@ -29,43 +47,46 @@ type Callable = (...args: readonly unknown[]) => unknown;
 const SOURCES_MAX = 1000;
 const compiled = new Map<string, Callable>();
 
-parentPort?.on('message', (task: Task) => void answer(task));
+const port = takePort();
+port.on('message', (message: ToThread) => void answer(message));
 
-async function answer(task: Task): Promise<void> {
-  const { value, transfer } = movedOf(await run(task));
+/** Takes the pool's port out of `workerData`, before a module of a task can look there. */
+function takePort(): MessagePort {
+  const { workerData } = workers as { workerData: unknown };
+  Object.assign(workers, { workerData: undefined });
+  syncBuiltinESMExports();
+  return workerData as MessagePort;
+}
+
+async function answer({ number, task }: ToThread): Promise<void> {
+  const { result, ...outcome } = await run(task);
   const { used_heap_size: heap_bytes } = getHeapStatistics();
-  const send = (end: FromThread, moved: typeof transfer): void => parentPort?.postMessage(end, moved);
+  const end = { number, ...outcome, heap_bytes };
+  const send = (message: FromThread, moved: Sent['transfer'] = []): void => port.postMessage(message, moved);
   try {
-    send({ result: value, uncopied: undefined, heap_bytes }, transfer);
+    const { value, transfer } = movedOf(result);
+    send({ ...end, result: value, uncopied: undefined }, transfer);
   } catch (error) {
-    send({ result: undefined, uncopied: String(error), heap_bytes }, []);
+    send({ ...end, result: undefined, uncopied: String(error) });
   }
 }
 
-async function run({ args, meter: memory, ...task }: Task): Promise<unknown> {
+async function run({ args, meter: memory, ...task }: Task): Promise<Outcome> {
   const meter = new Meter(memory);
   meter.begin();
+  let isUnfit = true;
   try {
-    const found = await find(task).catch((error: unknown) => thrown(error, true));
-    return typeof found === 'function' ? await attempt(found, args) : found;
+    const found = await find(task);
+    isUnfit = false;
+    return { result: await found(...args), thrown: undefined };
+  } catch (error) {
+    return { result: undefined, thrown: thrown(error, isUnfit) };
   } finally {
     meter.end();
   }
 }
 
-async function attempt(task: Callable, args: readonly unknown[]): Promise<unknown> {
-  try {
-    return await task(...args);
-  } catch (error) {
-    return thrown(error, false);
-  }
-}
-
-async function find({
-  href,
-  name,
-  source,
-}: Pick<Task, 'href' | 'name' | 'source'>): Promise<Callable | Thrown> {
+async function find({ href, name, source }: Pick<Task, 'href' | 'name' | 'source'>): Promise<Callable> {
   if (source !== undefined) return compile(source, name);
   const module = (await import(String(href))) as Readonly<Record<string, unknown>>;
   const { [name]: exported } = module;

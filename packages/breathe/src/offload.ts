@@ -11,7 +11,7 @@ import { endOn, type Leaving } from './offload-end.js';
 import { Meter } from './offload-meter.js';
 import { type Limits, type Moved, Pool } from './offload-pool.js';
 import { checkRetry, mayRetry, type Retry } from './offload-retry.js';
-import type { Task } from './offload-thread.js';
+import type { Outcome, Task } from './offload-thread.js';
 
 export { move } from './offload-moved.js';
 export type { Retry } from './offload-retry.js';
@@ -62,7 +62,7 @@ type AnyFunction = (...args: never[]) => unknown;
  * @param task A `file:` URL of a module, with the name of an export behind `#` unless it is the default one. Or a function that
  *   uses nothing but its arguments and globals: its source is sent.
  * @throws {OffloadError} for a full queue (`SLU_OFFLOAD_QUEUE`), the time limit (`SLU_OFFLOAD_TIMEOUT`), a client that left
- *   (`SLU_OFFLOAD_LEFT`), a task that cannot be run (`SLU_OFFLOAD_TASK`), a thread that ended (`SLU_OFFLOAD_THREAD`), too
+ *   (`SLU_OFFLOAD_LEFT`), a task that cannot be run (`SLU_OFFLOAD_TASK`), a thread that could not be started or ended (`SLU_OFFLOAD_THREAD`), too
  *   much memory (`SLU_OFFLOAD_MEMORY`), and data that cannot be copied (`SLU_OFFLOAD_COPY`); the signal's reason; and errors of the task, with its stack in the thread and the
  * caller's below.
  */
@@ -90,7 +90,9 @@ export async function offload(
   const attempts = async (): Promise<unknown> => {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return revive(await runMeasured(pool, { ...source, args }, end.signal, transfer), caller);
+        const { result, thrown } = await runMeasured(pool, { ...source, args }, end.signal, transfer);
+        if (thrown === undefined) return result;
+        throw revive(thrown, caller);
       } catch (error) {
         if (end.signal.aborted || !mayRetry(retry, attempt, error)) throw error;
       }
@@ -112,7 +114,7 @@ async function runMeasured(
   work: Omit<Task, 'meter'>,
   signal: AbortSignal,
   moved: readonly Moved[],
-): Promise<unknown> {
+): Promise<Outcome> {
   const charge = findHost()?.offloads();
   const memory = new SharedArrayBuffer(Meter.BYTES);
   const meter = new Meter(memory);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -369,6 +369,63 @@ void test('what a task left behind may fail without a task, and ends neither pro
   await offload(tasks('failAside'), []);
   await pause(200);
   assert.equal(await offload(double, [21]), 42);
+});
+
+void test('what the modules of a task say to their parent settles no task', () =>
+  withPool({ threads_max: 1, queue_max: 10 }, async () => {
+    const speakers = [
+      { progress: 1 },
+      'ready',
+      null,
+      undefined,
+      { number: 1, result: 'forged', heap_bytes: 0 },
+    ];
+    const results = await Promise.all([
+      ...speakers.map((words, at) => offload(tasks('speak'), [words, at])),
+      offload(double, [21]),
+    ]);
+    assert.deepEqual(results, [0, 1, 2, 3, 4, 42]);
+    await offload(tasks('speakLater'), ['late']);
+    assert.equal(await offload(tasks('afterSpeech'), ['real']), 'real');
+  }));
+
+void test('modules that listen to their parent hear no tasks, and find no data of ours', () =>
+  withPool({ threads_max: 1, queue_max: 10 }, async () => {
+    await offload(tasks('listen'), []);
+    await offload(double, [1]);
+    assert.deepEqual(await offload(tasks('hear'), []), { heard: [], workerData: undefined });
+  }));
+
+void test('a task has its result though the end of its thread is heard first', () =>
+  withPool({ threads_max: 1, queue_max: 10 }, async () => {
+    await offload(double, [1]);
+    await pause(1);
+    const answered = offload(tasks('answerAndLeave'), ['answer']);
+    // Both come while this thread is busy. Node 22 and 24 take the news of the end first then.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    assert.equal(await answered, 'answer');
+  }));
+
+void test('a result may look like an error that was thrown', async () => {
+  const body = { isThrownBySluiceTask: true, error: { status: 200 }, properties: {} };
+  const parse = (text: string): unknown => JSON.parse(text);
+  assert.deepEqual(await offload(parse, [JSON.stringify(body)]), body);
+});
+
+void test('a task whose thread cannot be started fails and is not run later', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-offload-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { NODE_OPTIONS } = process.env;
+  await withPool({ threads_max: 1, queue_max: 1 }, async () => {
+    process.env['NODE_OPTIONS'] = '--no-such-flag';
+    const error = await failure(offload(tasks('failUntil'), [join(folder, 'ran'), 1, '']));
+    delete process.env['NODE_OPTIONS'];
+    if (NODE_OPTIONS !== undefined) process.env['NODE_OPTIONS'] = NODE_OPTIONS;
+    assert.equal(error.code, 'SLU_OFFLOAD_THREAD');
+    assert.match(error.message, /could not be started.*--no-such-flag/);
+    assert.equal(await offload(double, [21]), 42);
+    assert.equal(existsSync(join(folder, 'ran')), false);
+  });
 });
 
 void test('bounds out of range are refused in words', async () => {

@@ -25,7 +25,7 @@ export interface Replaceable<R extends RouterFunction> {
  *       return router;
  *     });
  *     app.use(routes.handle);
- *     pages.on('change', () => routes.replace());
+ *     pages.on('change', () => routes.replace().catch(report));
  *
  * @throws whatever the build throws, {@link TypeError} if it returns no function.
  */
