@@ -2,8 +2,8 @@
  * Connections of the app to its own port before it listens there. Alone, nothing listens on it yet, and the app's search for a free
  * port is answered so: the connection is refused. Under the gateway it would be accepted, so that the app took another port.
  *
- * From the moment when the app listens, connections reach the gateway, and `connect()` is Node's again: at once in the process that
- * listens, in its other threads and processes at their next connection to that port. A refused socket tells of no 'lookup' and no
+ * From the moment when the app listens, connections reach the gateway, and `connect()` is Node's again. Other threads and processes give
+ * it back at their next connection to that port. A refused socket tells of no 'lookup' and no
  * attempts. A name is not looked up, so by any but those of `isThisMachine` the gateway accepts. It must not know which server is the
  * main one.
  */

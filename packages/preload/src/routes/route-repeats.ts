@@ -48,7 +48,7 @@ export function repeatLines(tables: RouteTables): string[] {
   ];
 }
 
-/** A call that has Express leave a route or a router, as far as its source shows. */
+/** Source of a call that has Express leave a route or a router. */
 const SKIPS = /(['"`])router?\1/;
 
 /** Handlers that may have a request skip `first`, or the routers that hold it, so that it comes to `entry`. */
