@@ -57,6 +57,6 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   }
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();
-  await reportState(control, process.argv[1]);
+  reportState(control, process.argv[1]);
   await routers.watch(process.argv[1]);
 }

@@ -54,3 +54,36 @@ test('reports that an app has set up stay as they are', (t) => {
   const { files, stdout } = ran(t, script, 'process.report.reportOnFatalError = true;');
   assert.deepEqual([files, stdout], [[], 'false']);
 });
+
+for (const [name, setting] of Object.entries({
+  directory: 'process.report.directory = process.cwd();',
+  reportOnSignal: 'process.report.reportOnSignal = true;',
+})) {
+  test(`an app that sets ${name} itself writes its own reports, under Node's names and with all that it wants`, (t) => {
+    const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-own-'));
+    t.after(() => fs.rmSync(cwd, { recursive: true, force: true }));
+    const script = `process.chdir(${JSON.stringify(cwd)});
+      ${setting}
+      const { filename, compact, excludeNetwork, reportOnFatalError } = process.report;
+      process.report.writeReport();
+      process.report.writeReport();
+      process.stdout.write(JSON.stringify([filename, compact, excludeNetwork, reportOnFatalError]));
+      process.on('exit', () => { throw new Error('boom'); });`;
+    const { files, stdout } = ran(t, script);
+    assert.deepEqual([files, stdout], [[], '["",false,false,false]']);
+    const own = fs.readdirSync(cwd);
+    assert.equal(own.length, 2, own.join());
+    const [report = ''] = own;
+    assert.match(report, /^report\..*\.json$/);
+    assert.match(fs.readFileSync(path.join(cwd, report), 'utf8'), /\n {2}"header"[^]*networkInterfaces/);
+  });
+}
+
+test('an app that sets nothing reads the settings that it would have alone', (t) => {
+  const script = `const { directory, compact, reportOnFatalError, reportOnSignal } = process.report;
+    process.report.getReport();
+    process.stdout.write(JSON.stringify([directory, compact, reportOnFatalError, reportOnSignal]));
+    process.abort();`;
+  const { files, stdout } = ran(t, script);
+  assert.deepEqual([files, stdout], [['w.sock.1.report'], '["",false,false,false]']);
+});

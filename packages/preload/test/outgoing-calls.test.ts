@@ -81,6 +81,24 @@ void test('a call that waits is told every second, and its end', async (t) => {
   assert.ok((answered.times_us?.[0] ?? 0) > later.oldest_us * 0.9, JSON.stringify(answered));
 });
 
+void test('a request that ends after it was destroyed or answered waits no more', async (t) => {
+  const { ask, line } = await served(t);
+  await ask('late', '/hold');
+  const [late] = await line(({ calls }) => calls === 1);
+  assert.deepEqual([late.waiting, late.errors], [0, 1]);
+  await ask('early', '/fail');
+  const [early] = await line(({ failed }) => failed === 1);
+  assert.deepEqual([early.calls, early.waiting, answersOf(early)], [1, 0, 1]);
+});
+
+void test('messages of another form on the channels are no calls, and do not end the app', async (t) => {
+  const { ask, line, gateway } = await served(t);
+  await ask('strange', '/ok');
+  await ask('http', '/ok');
+  await line(({ calls }) => calls === 1);
+  assert.equal(gateway.output, '');
+});
+
 void test('an app that calls nobody tells of no call', async (t) => {
   const { gateway } = await served(t);
   await gateway.ask({ path: '/' });

@@ -148,6 +148,25 @@ test('the own port refuses connections until the app listens, and accepts them f
   }
 });
 
+test('in a process that does not serve, connect() is given back to Node once another one does', async (t) => {
+  const own = createServer((socket) => socket.end()).listen(0);
+  t.after(() => own.close());
+  await once(own, 'listening');
+  const { port } = own.address() as AddressInfo;
+  const connect = ['connect', port, '127.0.0.1'];
+  const gateway = await FakeGateway.serve('several.cjs', {
+    args: [JSON.stringify([['http', port], ['child', ['refuses'], connect, ['refuses']], ['signal']])],
+    env: { SLUICE_PORT_PUBLIC: String(port) },
+  });
+  try {
+    assert.equal(await gateway.printed('refuses0'), true);
+    assert.equal(await gateway.printed('connect1'), 'connected');
+    assert.equal(await gateway.printed('refuses2'), false);
+  } finally {
+    await gateway.stop();
+  }
+});
+
 test('the own port accepts early connections where other hosts may answer them', async (t) => {
   const own = createServer((socket) => socket.end()).listen(0);
   t.after(() => own.close());

@@ -79,3 +79,31 @@ for (const [name, [script, lines]] of Object.entries(cases))
       lines,
     );
   });
+
+/** Answers with what Colyseus' module found in the environment when it was run. */
+const MODULES: Readonly<Record<string, string>> = {
+  'package.json': '{ "type": "module", "dependencies": { "@colyseus/core": "*" } }',
+  'node_modules/@colyseus/core/package.json': '{ "name": "@colyseus/core" }',
+  'node_modules/@colyseus/core/build/MatchMaker.mjs':
+    'class LocalDriver {} export const seat = process.env.SEAT ?? "none"; export const driver = new LocalDriver();' +
+    'export let processId, onReady; export const set = (id) => { processId = id; };',
+  'env.js': 'process.env.SEAT = "60";',
+  'app.js':
+    "import './env.js'; import http from 'node:http'; import { seat, set } from './node_modules/@colyseus/core/build/MatchMaker.mjs';" +
+    "set('eFgH67890'); http.createServer((req, res) => res.end(seat)).listen(process.env.PORT);",
+};
+
+test('Colyseus as a module is reported, and run no earlier than the app imports it', async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-state-'));
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(MODULES)) {
+    const file = path.join(folder, name);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, text);
+  }
+  const entry = path.join(folder, 'app.js');
+  const gateway = await FakeGateway.serve(path.relative(path.join(import.meta.dirname, 'fixtures'), entry));
+  t.after(() => gateway.stop());
+  const { library, name } = await gateway.line('keeps-state', () => true);
+  assert.deepEqual([library, name, (await gateway.ask()).body], ['colyseus', 'eFgH67890', '60']);
+});

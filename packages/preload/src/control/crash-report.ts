@@ -13,33 +13,72 @@ export function crashReportPath(socketPath: string, pid: number): string {
   return `${socketPath}.${pid}.report`;
 }
 
+/** Settings that are Sluice's until the app sets one. The app may set others. */
+const SETTINGS = [
+  'directory',
+  'filename',
+  'compact',
+  'excludeNetwork',
+  'excludeEnv',
+  'reportOnFatalError',
+  'reportOnUncaughtException',
+  'reportOnSignal',
+] as const;
+
+type Settings = Partial<Record<(typeof SETTINGS)[number], unknown>>;
+
 /**
- * Turns the reports on, unless the app or its options have done so. Versions of Node.js without `excludeNetwork` write none: their
- * reports ask the DNS for the name of each peer, which takes seconds where no server answers.
+ * Turns the reports on, unless the app or its options have done so. As soon as the app sets one of the settings, all of them are its
+ * own again. Versions of Node.js without `excludeNetwork` write none: their reports ask the DNS for the name of each peer, which takes
+ * seconds where no server answers.
  */
 export function reportCrashes(report: Report | undefined, file: string): void {
   if (report?.excludeNetwork === undefined || isSetUp(report)) return;
-  const own = settingsOf(report);
-  report.directory = dirname(file);
-  report.filename = basename(file);
-  report.compact = true;
-  report.excludeNetwork = true;
-  if ('excludeEnv' in report) report.excludeEnv = true;
-  report.reportOnFatalError = true;
-  report.reportOnUncaughtException = true;
-  const ours = settingsOf(report);
+  const accessors = accessorsOf(report);
+  const own = Object.fromEntries(SETTINGS.map((name) => [name, report[name]]));
+  const ours: Settings = {
+    ...own,
+    directory: dirname(file),
+    filename: basename(file),
+    compact: true,
+    excludeNetwork: true,
+    excludeEnv: true,
+    reportOnFatalError: true,
+    reportOnUncaughtException: true,
+  };
+  const differing = accessors.filter(([name]) => ours[name] !== own[name]);
+  const put = (settings: Settings): void => {
+    for (const [name, { set }] of differing) set?.call(report, settings[name]);
+  };
+  let areOurs = true;
+  const giveBack = (): void => {
+    if (!areOurs) return;
+    areOurs = false;
+    put(own);
+    for (const [name, accessor] of accessors) Object.defineProperty(report, name, accessor);
+  };
+  for (const [name, { enumerable = true }] of accessors) {
+    Object.defineProperty(report, name, {
+      configurable: true,
+      enumerable,
+      get: () => own[name],
+      set(value: unknown) {
+        giveBack();
+        Reflect.set(report, name, value);
+      },
+    });
+  }
+  put(ours);
   const { writeReport, getReport } = report;
   const { abort } = process;
   /** Calls a method for the app, which finds its own settings in force. */
   const callForApp = (method: typeof writeReport | typeof getReport, parts: unknown[]): unknown => {
-    if (report.directory !== ours.directory || report.filename !== ours.filename) {
-      return Reflect.apply(method, report, parts);
-    }
-    Object.assign(report, own);
+    if (!areOurs) return Reflect.apply(method, report, parts);
+    put(own);
     try {
       return Reflect.apply(method, report, parts);
     } finally {
-      Object.assign(report, ours);
+      put(ours);
     }
   };
   Object.assign(report, {
@@ -49,7 +88,7 @@ export function reportCrashes(report: Report | undefined, file: string): void {
   Object.assign(process, {
     abort(): never {
       try {
-        Reflect.apply(writeReport, report, [new Error('process.abort()')]);
+        if (areOurs) Reflect.apply(writeReport, report, [new Error('process.abort()')]);
       } catch {
         // The process ends either way.
       }
@@ -58,16 +97,12 @@ export function reportCrashes(report: Report | undefined, file: string): void {
   });
 }
 
-/** Settings that decide where a report is written, and what it holds. */
-function settingsOf(report: Report): Partial<Report> {
-  const { directory, filename, compact, excludeNetwork, excludeEnv } = report;
-  return {
-    directory,
-    filename,
-    compact,
-    ...(excludeNetwork !== undefined && { excludeNetwork }),
-    ...(excludeEnv !== undefined && { excludeEnv }),
-  };
+/** Node's own accessors of the settings that this version has. */
+function accessorsOf(report: Report): [name: keyof Settings, accessor: PropertyDescriptor][] {
+  return SETTINGS.flatMap((name) => {
+    const accessor = Object.getOwnPropertyDescriptor(report, name);
+    return accessor === undefined ? [] : [[name, accessor]];
+  });
 }
 
 function isSetUp(report: Report): boolean {

@@ -1,7 +1,8 @@
 /**
  * HTTP calls of the app to other hosts: their number, failures and times to the answer's head, by host. Node's `http` and `https`,
- * `fetch` and the package `undici` publish each call on diagnostics channels, so a request that calls nobody costs nothing. It must
- * not know paths, headers or credentials.
+ * `fetch` and the package `undici` publish each call on diagnostics channels, so a request that calls nobody costs nothing. The time
+ * of a call by `http` begins when its request has ended: an upload before that is not in it. It must not know paths, headers or
+ * credentials.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -38,8 +39,7 @@ interface UndiciRequest {
   readonly origin?: unknown;
 }
 
-interface UndiciHeaders {
-  readonly request: object;
+interface Answered {
   readonly response?: { readonly statusCode?: number };
 }
 
@@ -47,25 +47,32 @@ interface UndiciHeaders {
 export function tellOutgoingCalls(control: Control): void {
   const calls = new OutgoingCalls(control);
   subscribe('undici:request:create', (message) => {
-    const { request } = message as { request: UndiciRequest };
-    calls.begin(request, originHost(request.origin));
+    const request: UndiciRequest | undefined = requestOf(message);
+    if (request !== undefined) calls.begin(request, originHost(request.origin));
   });
   subscribe('undici:request:headers', (message) => {
-    const { request, response } = message as UndiciHeaders;
-    calls.answered(request, response?.statusCode);
+    const request = requestOf(message);
+    if (request !== undefined) calls.answered(request, (message as Answered).response?.statusCode);
   });
-  subscribe('undici:request:error', (message) => calls.failed((message as { request: object }).request));
+  subscribe('undici:request:error', (message) => {
+    const request = requestOf(message);
+    if (request !== undefined) calls.failed(request);
+  });
   const closed = function (this: ClientRequest): void {
     calls.closed(this);
   };
   subscribe('http.client.request.start', (message) => {
-    const { request } = message as { request: ClientRequest };
+    const request = requestOf(message) as ClientRequest | undefined;
+    // What is no request of Node's lacks this.
+    if (request?.destroyed === undefined) return;
     calls.begin(request, requestHost(request));
-    request.once('close', closed);
+    // A request that was destroyed or answered before its end is published at that end, when its 'close' may have been.
+    if (request.destroyed || answerOf(request) !== undefined) calls.closed(request);
+    else request.once('close', closed);
   });
   subscribe('http.client.response.finish', (message) => {
-    const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
-    calls.answered(request, response.statusCode);
+    const request = requestOf(message);
+    if (request !== undefined) calls.answered(request, (message as Answered).response?.statusCode);
   });
 }
 
@@ -108,9 +115,9 @@ export class OutgoingCalls {
 
   /** Node has closed a request. An upgrade has an answer that no channel tells of. */
   closed(request: ClientRequest): void {
-    const { res } = request as { res?: IncomingMessage | null };
-    if (res === undefined || res === null) this.failed(request);
-    else this.answered(request, res.statusCode);
+    const answer = answerOf(request);
+    if (answer === undefined) this.failed(request);
+    else this.answered(request, answer.statusCode);
   }
 
   #take(request: object): Call | undefined {
@@ -155,6 +162,16 @@ function rounded(time_us: number): number {
   const whole = Math.round(time_us);
   const shift = Math.max(0, 27 - Math.clz32(whole));
   return (whole >> shift) << shift;
+}
+
+/** Anybody may publish on a channel: undefined for what has another form. */
+function requestOf(message: unknown): object | undefined {
+  const { request } = Object(message) as { readonly request?: unknown };
+  return typeof request === 'object' && request !== null ? request : undefined;
+}
+
+function answerOf(request: ClientRequest): IncomingMessage | undefined {
+  return (request as { res?: IncomingMessage | null }).res ?? undefined;
 }
 
 /** Host and port of an origin, without what stands before and after them. */

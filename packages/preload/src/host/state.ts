@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import type { Control } from '../control/control.js';
 import type { ToGateway } from '../control/messages.js';
 import { packageOf } from '../routes/route-imports.js';
+import { nextTurn } from '../timers.js';
 import { afterRequire } from './after-require.js';
 
 type Kept = Omit<Extract<ToGateway, { type: 'keeps-state' }>, 'type'>;
@@ -20,8 +21,8 @@ const MODULE =
 const JSON_SERVER = /[\\/]node_modules[\\/]json-server[\\/]/;
 const MATCH_MAKER = join('build', 'MatchMaker.mjs');
 
-/** Watches for such libraries from now on, until the process ends. Resolves when those are loaded that `entry` imports as modules. */
-export async function reportState(control: Control, entry: string | undefined): Promise<void> {
+/** Watches for such libraries from now on, until the process ends. */
+export function reportState(control: Control, entry: string | undefined): void {
   const state = new StateReport(control);
   afterRequire((module, filename) => {
     const found = MODULE.exec(filename)?.[1];
@@ -29,10 +30,17 @@ export async function reportState(control: Control, entry: string | undefined): 
   });
   if (entry === undefined) return;
   if (isJsonServer(entry)) state.report({ library: 'json-server' });
-  const colyseus = colyseusOf(entry);
-  if (colyseus === undefined) return;
+  // Imported before the app's first line, it would read an environment that the app has yet to set.
+  control.onOpen(() => {
+    const colyseus = colyseusOf(entry);
+    if (colyseus !== undefined) nextTurn(() => void importColyseus(state, colyseus));
+  });
+}
+
+/** Gets the copy that the app has imported. */
+async function importColyseus(state: StateReport, path: string): Promise<void> {
   try {
-    state.colyseus((await import(pathToFileURL(colyseus).href)) as Exports);
+    state.colyseus((await import(pathToFileURL(path).href)) as Exports);
   } catch {
     // The app's own import says better what is wrong.
   }
@@ -51,7 +59,7 @@ class StateReport {
     const library = /^@?[^\\/]+/.exec(found)?.[0];
     if (library === 'express-session') module.exports = this.#noting(module.exports, { library });
     else if (library === 'faye') this.#faye(module.exports);
-    else if (library === '@colyseus') this.colyseus(module.exports as Exports);
+    else if (library === '@colyseus') this.#control.onOpen(() => this.colyseus(module.exports as Exports));
     else if (library !== undefined) this.report({ library });
   }
 
@@ -64,14 +72,12 @@ class StateReport {
 
   /** Reports the process id by which clients name this process, in the path of each connection to a room. */
   colyseus(exports: Exports): void {
-    this.#control.onOpen(() => {
-      // It may still wait for its driver.
-      void Promise.resolve(exports['onReady']).then(() => {
-        const { processId, driver } = exports;
-        if (typeof processId !== 'string') return;
-        const isShared = Object(driver).constructor?.name !== 'LocalDriver';
-        this.report({ library: 'colyseus', name: processId, ...(isShared ? { shared: true } : {}) });
-      });
+    // It may still wait for its driver.
+    void Promise.resolve(exports['onReady']).then(() => {
+      const { processId, driver } = exports;
+      if (typeof processId !== 'string') return;
+      const isShared = Object(driver).constructor?.name !== 'LocalDriver';
+      this.report({ library: 'colyseus', name: processId, ...(isShared ? { shared: true } : {}) });
     });
   }
 

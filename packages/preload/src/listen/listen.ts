@@ -125,8 +125,11 @@ class Roles {
 
   /** Whether the app listens: a server of this process that was closed again, such as a probe for a free port, does not count. */
   #isServed(): boolean {
-    if (this.#requests === undefined) return isClaimed(this.#settings.socketPath);
-    return this.#main?.server.listening === true;
+    if (this.#requests !== undefined) return this.#main?.server.listening === true;
+    const isElsewhere = isClaimed(this.#settings.socketPath);
+    // It stays so, and there is nothing left to refuse here.
+    if (isElsewhere) this.#connectFreely?.();
+    return isElsewhere;
   }
 
   /** False when the call is Node's to answer. */

@@ -2,8 +2,10 @@
  * Connections of the app to its own port before it listens there. Alone, nothing listens on it yet, and the app's search for a free
  * port is answered so: the connection is refused. Under the gateway it would be accepted, so that the app took another port.
  *
- * From the moment when the app listens, connections reach the gateway, and `connect()` is Node's again. It must not know which
- * server is the main one.
+ * From the moment when the app listens, connections reach the gateway, and `connect()` is Node's again. Other threads and processes give
+ * it back at their next connection to that port. A refused socket tells of no 'lookup' and no
+ * attempts. A name is not looked up, so by any but those of `isThisMachine` the gateway accepts. It must not know which server is the
+ * main one.
  */
 import { Socket } from 'node:net';
 import { constants } from 'node:os';

@@ -1,8 +1,8 @@
-/** Entries of routers that repeat an earlier one, and the line that says so when a worker has started. Loaded when there are routers. */
+/** Entries of routers that repeat an earlier one, and the lines that say so when a worker has started. Loaded when there are routers. */
 import { written } from './call-site.js';
 import { type Entry, type Listed, listTables } from './route-list.js';
 import { type RouteTables, sizeOf } from './route-tables.js';
-import { endsRequests, type Handler } from './route-walk.js';
+import { endsRequests, type Handler, mayPassOn } from './route-walk.js';
 
 /** Entries of all routers up to which a worker looks for repeated ones by itself. */
 const LOOKED_MAX = 2000;
@@ -11,27 +11,85 @@ const NAMED_MAX = 3;
 /** Longest part of a path that the line shows. */
 const TEXT_CHARACTERS_MAX = 200;
 
+/** A route, and the first one with its method and path. */
+type Repeat = readonly [entry: Entry, first: Entry];
+
 /**
- * Line about routes that are never reached, because an earlier one has the same method and path and passes nothing on. Undefined where
- * there are none, and where there are too many routes to look.
+ * Lines about routes that are never reached, or hardly ever, because an earlier one has the same method and path and passes nothing on.
+ * None where there are too many routes to look.
  */
-export function repeatsLine(tables: RouteTables): string | undefined {
+export function repeatLines(tables: RouteTables): string[] {
   const size = tables.tables().reduce((sum, table) => sum + sizeOf(table), 0);
-  if (size > LOOKED_MAX) return undefined;
-  const found = listTables(tables).listed.flatMap(({ framework, steps }) =>
-    [...repeats(flat(steps), framework)].filter(
-      ([entry, first]) => entry.kind === 'route' && endsRequests(first),
-    ),
-  );
-  if (found.length === 0) return undefined;
+  if (size > LOOKED_MAX) return [];
+  const never: Repeat[] = [];
+  const unlessSkipped: Repeat[] = [];
+  for (const { framework, steps } of listTables(tables).listed) {
+    for (const repeat of repeats(flat(steps), framework)) {
+      const [entry, first] = repeat;
+      if (entry.kind !== 'route' || !endsRequests(first)) continue;
+      const skippers = framework === 'express' ? skippersOf(steps, entry, first) : [];
+      if (skippers.length === 0) never.push(repeat);
+      // Whoever writes that wants the other route.
+      else if (!skippers.some((handler) => SKIPS.test(sourceOf(handler)))) unlessSkipped.push(repeat);
+    }
+  }
+  const lists = 'sluice routes lists all routes.';
+  return [
+    ...(never.length === 0
+      ? []
+      : [
+          `${amountOf(never)} registered again and never reached: ${namesOf(never)}. Remove one of each two; ${lists}`,
+        ]),
+    ...(unlessSkipped.length === 0
+      ? []
+      : [
+          `${amountOf(unlessSkipped)} registered again, and reached only if a handler before calls next('route') or next('router'): ${namesOf(unlessSkipped)}. If none does, remove one of each two; ${lists}`,
+        ]),
+  ];
+}
+
+/** Source of a call that has Express leave a route or a router. */
+const SKIPS = /(['"`])router?\1/;
+
+/** Handlers that may have a request skip `first`, or the routers that hold it, so that it comes to `entry`. */
+function skippersOf(steps: readonly Entry[], entry: Entry, first: Entry): Handler[] {
+  const own = first.handlers.slice(0, -1);
+  const routers = wayTo(steps, first);
+  const before = routers
+    .filter((router) => router !== steps && !flat(router).includes(entry))
+    .flatMap((router) =>
+      router.slice(
+        0,
+        router.findIndex((step) => flat([step]).includes(first)),
+      ),
+    )
+    .filter(({ kind, below }) => kind !== 'error' && below === undefined)
+    .flatMap(({ handlers, next }) => handlers.filter((handler) => mayPassOn(handler, next)));
+  return [...own, ...before];
+}
+
+/** Entries of each router that holds the entry, from the outermost on. */
+function wayTo(steps: readonly Entry[], entry: Entry): (readonly Entry[])[] {
+  if (steps.includes(entry)) return [steps];
+  for (const { below } of steps) {
+    const way = below === undefined ? [] : wayTo(below, entry);
+    if (way.length > 0) return [steps, ...way];
+  }
+  return [];
+}
+
+function amountOf({ length }: readonly Repeat[]): string {
+  return length === 1 ? '1 route is' : `${length} routes are`;
+}
+
+function namesOf(found: readonly Repeat[]): string {
   const named = found.slice(0, NAMED_MAX).map(([entry, first]) => {
     const methods = entry.methods.length === 0 ? 'ALL' : entry.methods.join(', ');
     const path = entry.path.slice(0, TEXT_CHARACTERS_MAX);
     return `${methods} ${path}${placeOf(' at ', entry)}${placeOf(', first at ', first)}`;
   });
   const more = found.length > NAMED_MAX ? `; and ${found.length - NAMED_MAX} more` : '';
-  const what = found.length === 1 ? '1 route is' : `${found.length} routes are`;
-  return `${what} registered again and never reached: ${named.join('; ')}${more}. Remove one of each two; sluice routes lists all routes.`;
+  return `${named.join('; ')}${more}`;
 }
 
 function placeOf(before: string, { note }: Entry): string {

@@ -126,10 +126,15 @@ function handles({ methods }: Step, method: string): boolean {
 /** Whether its last handler cannot pass a request on. */
 export function endsRequests({ handlers, next }: Step): boolean {
   const last = handlers.at(-1);
-  if (last === undefined || last.length > next) return false;
-  const source = Function.prototype.toString.call(last);
+  return last !== undefined && !mayPassOn(last, next);
+}
+
+/** Whether a handler has the parameter at position `next` that passes a request on. */
+export function mayPassOn(handler: Handler, next: number): boolean {
+  if (handler.length > next) return true;
+  const source = Function.prototype.toString.call(handler);
   // One that takes what there is, or is bound, may have it nevertheless.
-  return !/\.\.\.|\barguments\b|\[native code\]/.test(source);
+  return /\.\.\.|\barguments\b|\[native code\]/.test(source);
 }
 
 /** Paths that may fit a template of any of the routers; which of them do, the router's matcher says. */

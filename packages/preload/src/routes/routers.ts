@@ -68,13 +68,12 @@ export class Routers {
   }
 }
 
-/** Writes a line about routes that are never reached. The first worker does so for all. */
+/** Writes lines about routes that are never reached. The first worker does so for all. */
 async function tellRepeats(tables: RouteTables): Promise<void> {
   if ((process.env['NODE_APP_INSTANCE'] ?? '0') !== '0') return;
   try {
-    const { repeatsLine } = await import('./route-repeats.js');
-    const line = repeatsLine(tables);
-    if (line !== undefined) process.stderr.write(`sluice: ${line}\n`);
+    const { repeatLines } = await import('./route-repeats.js');
+    for (const line of repeatLines(tables)) process.stderr.write(`sluice: ${line}\n`);
   } catch (error) {
     process.stderr.write(`sluice: cannot look for repeated routes: ${String(error)}\n`);
   }
