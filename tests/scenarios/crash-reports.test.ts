@@ -54,7 +54,10 @@ void test('a full heap, an exception and process.abort() leave a report without 
   const { crashes } = await sluice.status();
   assert.match(String(crashes[1]?.evidence), /^report .*\.json/);
   const { stdout } = await sluice.cli(['status']);
-  assert.match(stdout.replaceAll(/\s+/g, ' '), /exit code 1: Error: thrown; [^;]*; report \/\S+\.json/);
+  assert.match(
+    stdout.replaceAll(/\s+/g, ' '),
+    /exit code 1: Error: thrown \(\S+crashes\.js:\d+:\d+\); [^;]*; report \/\S+\.json/,
+  );
   const app = await sluice.cli(['logs', '--kind', 'app']);
   assert.doesNotMatch(app.stdout, /Node\.js report/, "lines about Sluice's reports are not the app's");
 });
@@ -66,7 +69,8 @@ void test('a report that cannot be kept is said once, and requests go on', async
   fs.writeFileSync(profiles, 'no directory');
   for (let crashes = 0; crashes < 3; crashes++) {
     const exit = await crash(sluice, '/throw');
-    assert.deepEqual([exit['evidence'], exit['exception']], [null, 'Error: thrown']);
+    assert.equal(exit['evidence'], null);
+    assert.match(String(exit['exception']), /^Error: thrown \(/);
   }
   const lost = sluice.logs.filter(({ text }) => /diagnostic report is lost/.test(String(text)));
   assert.equal(lost.length, 1, JSON.stringify(lost));

@@ -49,7 +49,8 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   if (isMainThread) {
     // In development, a page tells of the app's end.
     if (settings.loadedPath === undefined) {
-      reportCrashes(process.report, crashReportPath(settings.socketPath, process.pid));
+      // Of the process that serves: those that it starts may be many, and their reports hold its environment.
+      control.onOpen(() => reportCrashes(process.report, crashReportPath(settings.socketPath, process.pid)));
     }
     const takeLoaded = settings.loadedPath === undefined ? undefined : reportLoaded(settings.loadedPath);
     offerProcessMessages(control, decide, takeLoaded);

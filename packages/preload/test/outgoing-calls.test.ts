@@ -56,6 +56,13 @@ void test('calls of http and fetch are told by host and port, without path and c
   assert.doesNotMatch(JSON.stringify(gateway.lines), /secret|user/);
 });
 
+void test('WebSockets and tunnels of undici do not wait for ever', async (t) => {
+  const { ask, line } = await served(t);
+  await ask('tunnels,fetch', '/ok');
+  const [host] = await line(({ calls }) => calls > 0);
+  assert.deepEqual([host.calls, host.waiting], [1, 0]);
+});
+
 void test('calls without an answer and answers of 500 are told apart', async (t) => {
   const { ask, line } = await served(t);
   await ask('http,fetch', '/fail');

@@ -8,7 +8,7 @@ import { basename, dirname } from 'node:path';
 /** Properties that types of older versions of Node.js lack. */
 type Report = NodeJS.ProcessReport & { excludeNetwork?: boolean; excludeEnv?: boolean };
 
-/** Path of the report of a process that listens on `socketPath`. A child that the app forks has another one. */
+/** Path of the report of the process that listens on `socketPath`. */
 export function crashReportPath(socketPath: string, pid: number): string {
   return `${socketPath}.${pid}.report`;
 }

@@ -37,6 +37,8 @@ interface Call {
 /** The part that is read of undici's own request. */
 interface UndiciRequest {
   readonly origin?: unknown;
+  readonly upgrade?: unknown;
+  readonly method?: unknown;
 }
 
 interface Answered {
@@ -48,7 +50,9 @@ export function tellOutgoingCalls(control: Control): void {
   const calls = new OutgoingCalls(control);
   subscribe('undici:request:create', (message) => {
     const request: UndiciRequest | undefined = requestOf(message);
-    if (request !== undefined) calls.begin(request, originHost(request.origin));
+    // Of a call that becomes a connection, undici tells no more.
+    if (request === undefined || Boolean(request.upgrade) || request.method === 'CONNECT') return;
+    calls.begin(request, originHost(request.origin));
   });
   subscribe('undici:request:headers', (message) => {
     const request = requestOf(message);
