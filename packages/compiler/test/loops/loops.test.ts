@@ -82,6 +82,44 @@ void test('loops that others can see, or that see others, are left', async () =>
   }
 });
 
+void test('a loop between a read and a write of what others see is left', async () => {
+  const loop = 'let sum = 0; for (const row of rows) sum += row.n;';
+  for (const [body, name] of [
+    [`if (total > 3) return; ${loop} total -= 1;`, 'total'],
+    [`const seen = total; ${loop} total = seen + sum;`, 'total'],
+    [`total += 1; ${loop} total--;`, 'total'],
+    [`if (isNone(total)) return; ${loop} total -= 1;`, 'total'],
+    [`if (cache.has(on)) return cache.get(on); ${loop} cache.set(on, sum);`, 'cache'],
+    [`const { length } = LIST; ${loop} LIST[length] = sum;`, 'LIST[length]'],
+    [`if (this.isBusy) return; ${loop} this.isBusy = true;`, 'this.isBusy'],
+    [
+      `const next = () => this.id; ${loop} this.id = next(); if (this.id) { ${loop} } [this.id] = [2];`,
+      'this.id',
+    ],
+    [`if (on.left === 0) return; ${loop} if (sum > 0) { on.left -= 1; }`, 'on.left'],
+    [`if (on.map.has(1)) return; ${loop} rows.forEach(() => on.map.delete(1));`, 'on.map'],
+    [`${loop} (() => { delete rows[0]; })();`, 'rows[0]'],
+    [`let sum = 0; for (let i = 0; i < on.size; i++) sum += i; on.size = sum;`, 'on.size'],
+  ] as const) {
+    const reason = `stands between a read and a write of ${name}, which other code can see`;
+    assert.ok((await reasons(within(body))).includes(reason), body);
+  }
+  for (const body of [
+    `if (on.isOld) return; ${loop} on.body = sum;`,
+    `await check(on); ${loop} on.body = sum;`,
+    `total = 1; ${loop} total = 2;`,
+    `total = 1; ${loop} return total;`,
+    `cache.set(1, 2); ${loop} cache.set(2, sum);`,
+    `on = on ?? []; ${loop} on = undefined;`,
+    `if (total > 3) on(); ${loop} on(() => { total = 3; });`,
+    `for (const row of rows) on.list.push(row); on.list.sort();`,
+    `const own = []; own.push(1); ${loop} own[0] = sum;`,
+    `if (total > 3) total = 2; ${loop}`,
+  ]) {
+    assert.deepEqual(await reasons(within(body)), [''], body);
+  }
+});
+
 void test('a loop within a loop that others see is left too', async () => {
   const source = within('for (const row of rows) { total += 1; for (const cell of row) cell.x(); }');
   const [outer, inner] = await reasons(source);
