@@ -90,7 +90,7 @@ class Module implements Places {
       },
     });
     for (const component of this.components.values()) this.#wrappers.finishComponent(component);
-    this.#out.finish();
+    this.#out.finish(this.#file);
     this.#report?.({
       file: this.#file,
       lines: this.#out.lines,

@@ -1,8 +1,9 @@
 /** Which loops breathe, which are left, and why. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { transformAsync } from '@babel/core';
 import { Breather } from '@sluice/breathe';
-import { compileLoops, type LoopLine, type LoopsOptions } from '../../src/loops/index.js';
+import { babelPlugin, compileLoops, type LoopLine, type LoopsOptions } from '../../src/loops/index.js';
 
 interface Result {
   readonly code: string | undefined;
@@ -170,6 +171,50 @@ void test('a comment asks for a loop, answers for what others see, or keeps one 
     ['six', false, 'is marked with @breathe off'],
     ['', false, 'is not marked with @breathe'],
   ]);
+});
+
+void test('a mark is meant for the loop behind it', async () => {
+  for (const [code, done] of [
+    ['// @breathe-off\n LOOP', false],
+    ['/* @breathe: off */ LOOP', false],
+    ['/* @breathe\toff */ LOOP', false],
+    ['// @breather\n LOOP', false],
+    ['// @breathe-later\n LOOP', false],
+    ['rows.x(); // not an @breathe loop\n LOOP', false],
+    ['rows.x(); // one more\n // @breathe\n LOOP', true],
+    ['rows.x(); /* @breathe */ LOOP', true],
+    ['// @breathe\n LOOP', true],
+    ['/* @breathe: offers are many */ LOOP', true],
+    ['if (rows.x) { // @breathe\n LOOP }', true],
+  ] as const) {
+    const body = code.replace('LOOP', 'for (const row of rows) row.x();');
+    const source = `export async function work(rows) {\n ${body} }`;
+    assert.equal((await compiled(source, {}, '/a.js')).loops[0]?.done, done, code);
+  }
+});
+
+void test('what gets an import or a require is said by syntax, path, and names, in this order', async () => {
+  const LOOP = '(async () => { /* @breathe */ for (const row of [1]) console.log(row); })();';
+  for (const [path, source, isImport] of [
+    ['/a.cjs', LOOP, false],
+    ['/a.cts', LOOP, false],
+    ['/a.cjs', `import('x'); ${LOOP}`, false],
+    ['/a.cts', `import x from 'x'; ${LOOP}`, true],
+    ['/a.mjs', `require; ${LOOP}`, true],
+    ['/a.js', LOOP, true],
+    ['/a.js', `require; ${LOOP}`, false],
+  ] as const) {
+    const { code = '' } = await compiled(source, {}, path);
+    assert.equal(/import \{ Breather/.test(code), isImport, `${path} ${source}`);
+    assert.equal(/require\("@sluice\/breathe"\)/.test(code), !isImport, `${path} ${source}`);
+  }
+  const script = await transformAsync(LOOP, {
+    babelrc: false,
+    configFile: false,
+    sourceType: 'script',
+    plugins: [babelPlugin],
+  });
+  assert.match(script?.code ?? '', /require\("@sluice\/breathe"\)/);
 });
 
 void test('other code runs between two turns, once the budget is used up', async () => {
