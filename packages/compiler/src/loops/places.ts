@@ -2,6 +2,7 @@
 import type { NodePath, types as t } from '@babel/core';
 
 export type Owner = NodePath<t.Function>;
+type Call = t.CallExpression | t.OptionalCallExpression;
 export type Binding = NonNullable<ReturnType<NodePath['scope']['getBinding']>>;
 
 /** Methods that change the collection that they belong to. */
@@ -33,6 +34,10 @@ export function eachWrite(within: NodePath, found: (place: NodePath, isChange: b
     const left = loop.get('left') as NodePath;
     if (!left.isVariableDeclaration()) write(left);
   };
+  const change = (call: NodePath<Call>): void => {
+    const changed = changedBy(call);
+    if (changed !== undefined) found(changed, true);
+  };
   // `traverse` begins below the loop itself.
   if (within.isForXStatement()) head(within);
   within.traverse({
@@ -42,19 +47,20 @@ export function eachWrite(within: NodePath, found: (place: NodePath, isChange: b
     UnaryExpression(path) {
       if (path.node.operator === 'delete') write(path.get('argument'));
     },
-    CallExpression(path) {
-      const changed = changedBy(path);
-      if (changed !== undefined) found(changed, true);
-    },
+    CallExpression: change,
+    OptionalCallExpression: change,
   });
 }
 
 /** The collection that a call changes by its method's name. */
-function changedBy(call: NodePath<t.CallExpression>): NodePath | undefined {
-  const callee = call.get('callee');
-  if (!callee.isMemberExpression() || callee.node.computed) return undefined;
+function changedBy(call: NodePath<Call>): NodePath | undefined {
+  const callee = call.get('callee') as NodePath;
+  const isMember = callee.isMemberExpression() || callee.isOptionalMemberExpression();
+  if (!isMember || callee.node.computed) return undefined;
   const { property } = callee.node;
-  return property.type === 'Identifier' && CHANGES.has(property.name) ? callee.get('object') : undefined;
+  return property.type === 'Identifier' && CHANGES.has(property.name)
+    ? (callee.get('object') as NodePath)
+    : undefined;
 }
 
 /** Whether the place is in a function within `owner` that is not called on the spot. */

@@ -58,6 +58,7 @@ void test('loops that others can see, or that see others, are left', async () =>
     ['for (total of rows) rows.x();', /writes total/],
     ['for (const row of rows) delete cache[row];', /writes cache\[row\]/],
     ['for (const row of rows) cache.set(row, 1);', /changes cache/],
+    ['for (const row of rows) cache?.set(row, 1);', /changes cache/],
     ['for (const row of rows) cache.get(row).list.push(1);', /changes cache\.get\(row\)\.list/],
     [
       'for (const row of rows) if (total > 3) row.x();',
@@ -91,6 +92,7 @@ void test('a loop between a read and a write of what others see is left', async 
     [`total += 1; ${loop} total--;`, 'total'],
     [`if (isNone(total)) return; ${loop} total -= 1;`, 'total'],
     [`if (cache.has(on)) return cache.get(on); ${loop} cache.set(on, sum);`, 'cache'],
+    [`if (cache?.has(on)) return; ${loop} cache?.set?.(on, sum);`, 'cache'],
     [`const { length } = LIST; ${loop} LIST[length] = sum;`, 'LIST[length]'],
     [`if (this.isBusy) return; ${loop} this.isBusy = true;`, 'this.isBusy'],
     [
