@@ -7,6 +7,7 @@ import type { NodePath, PluginObj, PluginPass, types as t } from '@babel/core';
 import { KEY, type Lowered, VALUES, lower } from './lower.js';
 import { createReader } from './read.js';
 import { type ReactDom, UnknownReactError, reactDomFor } from './react-dom.js';
+import { runtimeImport } from './runtime-import.js';
 import type { Types } from './static-value.js';
 
 export interface BabelOptions {
@@ -33,7 +34,8 @@ export default function sluiceTemplates(
         const own = pass.filename ? [dirname(pass.filename), pass.cwd] : [pass.cwd];
         const places = options.reactFrom === undefined ? own : [resolve(pass.cwd, options.reactFrom)];
         const reactDom = knownReactDom(places, options.warn ?? console.warn);
-        if (reactDom !== undefined) compileProgram(types, program, reactDom, options.components !== false);
+        if (reactDom !== undefined)
+          compileProgram(types, program, reactDom, options.components !== false, pass.filename);
       },
     },
   };
@@ -81,6 +83,7 @@ function compileProgram(
   program: NodePath<t.Program>,
   reactDom: ReactDom,
   components: boolean,
+  path: string | undefined,
 ): void {
   const template = program.scope.generateUidIdentifier('template');
   const declarations: t.Statement[] = [];
@@ -101,7 +104,10 @@ function compileProgram(
     },
   });
   if (declarations.length === 0) return;
-  program.unshiftContainer('body', [runtimeImport(types, program, template), ...declarations]);
+  program.unshiftContainer('body', [
+    runtimeImport(types, program, path, RUNTIME, [['template', template]]),
+    ...declarations,
+  ]);
   // Values moved into calls; plugins that look at references, such as TypeScript's, need to find them.
   program.scope.crawl();
 }
@@ -155,17 +161,4 @@ function call(types: Types, name: t.Identifier, { values, key }: Lowered): t.Cal
     values.length > 0 || key !== undefined ? [types.arrayExpression([...values])] : [];
   if (key !== undefined) parts.push(key);
   return types.callExpression(types.cloneNode(name), parts);
-}
-
-function runtimeImport(types: Types, program: NodePath<t.Program>, template: t.Identifier): t.Statement {
-  const exported = types.identifier('template');
-  const source = types.stringLiteral(RUNTIME);
-  const isModule = program.node.body.some((statement) => types.isImportOrExportDeclaration(statement));
-  const isCommonJs = ['module', 'exports', 'require'].some((name) => program.scope.hasGlobal(name));
-  if (isModule || !isCommonJs) {
-    return types.importDeclaration([types.importSpecifier(types.cloneNode(template), exported)], source);
-  }
-  const loaded = types.callExpression(types.identifier('require'), [source]);
-  const pattern = types.objectPattern([types.objectProperty(exported, types.cloneNode(template))]);
-  return types.variableDeclaration('const', [types.variableDeclarator(pattern, loaded)]);
 }

@@ -1,5 +1,6 @@
 /** The plugin for Vite and Rollup. In Vite it leaves the client's bundle and the development server alone. */
 import { compile } from './compile.js';
+import { type BundleContext, ServerBundle } from './server-bundle.js';
 
 export interface SluiceOptions {
   /** Paths of files to compile; by default those that end in `.jsx` or `.tsx`, outside of `node_modules`. */
@@ -24,29 +25,24 @@ export interface SluicePlugin {
   ): Promise<{ code: string; map: string | null } | undefined>;
 }
 
-interface PluginContext {
-  readonly environment?: { readonly config: { readonly consumer: string } };
+interface PluginContext extends BundleContext {
   readonly warn: (message: string) => void;
 }
 
 const JSX_FILE = /\.[cm]?[jt]sx$/;
 
 export default function sluice({ include, ...rest }: SluiceOptions = {}): SluicePlugin {
-  /** Undefined under Rollup, which has one bundle and is given this plugin for that one. */
-  let isViteServerBuild: boolean | undefined;
+  const server = new ServerBundle();
   return {
     name: 'sluice',
     enforce: 'pre',
     apply: 'build',
     configResolved(config) {
-      isViteServerBuild = Boolean(config.build.ssr);
+      server.configure(config);
     },
-    async transform(code, id, options) {
-      const consumer = this.environment?.config.consumer;
-      const isServer =
-        consumer === undefined ? (options?.ssr ?? isViteServerBuild ?? true) : consumer === 'server';
+    async transform(code, id, { ssr } = {}) {
       const path = id.replace(/[?#].*$/, '');
-      if (!isServer || id.startsWith('\0') || !isIncluded(path, include)) return undefined;
+      if (!server.has(this, ssr) || id.startsWith('\0') || !isIncluded(path, include)) return undefined;
       const warn = (message: string): void => this.warn(message);
       const compiled = await compile(code, path, { ...rest, warn });
       return compiled && { code: compiled.code, map: compiled.map && JSON.stringify(compiled.map) };

@@ -133,14 +133,18 @@ export function passedOnStateful(type: unknown, props: Props, owned: unknown): u
 
 /**
  * Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s.
- * `groups`: bits of the groups of props that the place can give (`$k` in `widget/props.ts`). `block`: `$b`.
+ * `groups`: bits of the groups of props that the place can give (`$k` in `widget/props.ts`).
  */
-export const updates = (update: unknown, mount: unknown, groups: number, block?: unknown): object =>
+export const updates = (update: unknown, mount: unknown, groups: number): object =>
+  block(update, mount, groups, undefined);
+
+/** The same for a place whose widgets below are in `inner`, `$b`. It has a name of its own, so that an older renderer is not given what it cannot show. */
+export const block = (update: unknown, mount: unknown, groups: number, inner: unknown): object =>
   Object.create(Object.prototype, {
     $u: { value: update },
     $m: { value: mount },
     $k: { value: groups },
-    $b: { value: block },
+    $b: { value: inner },
   }) as object;
 
 /** Prototype of widgets' elements: an object with fewer fields is made sooner. For elements that nobody but the renderer sees. */

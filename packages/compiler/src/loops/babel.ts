@@ -3,6 +3,7 @@
  * run for its budget. Everything else of the loop stays as it is. It uses the Babel that runs it, 7 or 8.
  */
 import type { NodePath, PluginObj, types as t } from '@babel/core';
+import { runtimeImport } from '../runtime-import.js';
 import type { Types } from '../static-value.js';
 import { awaitsEachTurn } from './awaits.js';
 import type { LoopFile, LoopLine } from './report.js';
@@ -24,6 +25,9 @@ const RUNTIME = '@sluice/breathe';
 /** Loops that end within so many turns never read the clock. */
 const LATE_TURNS = 4;
 
+/** `@breathe off` is also taken with a colon or a hyphen. */
+const MARK = /(?:^|[\s*])@breathe(?:[ \t:-]*\b(off)\b|(?![\w-]))/;
+
 type Mark = 'on' | 'off' | undefined;
 
 export default function sluiceLoops(
@@ -42,7 +46,7 @@ export default function sluiceLoops(
           Loop: (loop) => void judged.push(judge(types, loop, which === 'all')),
         });
         const done = new Set(judged.filter(({ line }) => line.done).map(({ loop }) => loop));
-        if (done.size > 0) change(types, program, done, budget_ms);
+        if (done.size > 0) change(types, program, done, budget_ms, pass.filename);
         report?.({ file: pass.filename ?? '', loops: judged.map(({ line }) => line) });
       },
     },
@@ -122,9 +126,9 @@ function nearestMark(loop: NodePath, owner: NodePath | undefined): Mark {
 /** The mark in a comment directly before a loop or a function, or before the statement or member that holds the function. */
 function markOf(path: NodePath): Mark {
   for (let at: NodePath | null = path; at !== null; at = at.parentPath) {
-    for (const { value } of at.node.leadingComments ?? []) {
-      const found = /(?:^|[\s*])@breathe(?:[ \t]+(off)\b)?/.exec(value);
-      if (found !== null) return found[1] === undefined ? 'on' : 'off';
+    for (const comment of at.node.leadingComments ?? []) {
+      const found = MARK.exec(comment.value);
+      if (found !== null && !isBehindOther(comment, at)) return found[1] === undefined ? 'on' : 'off';
     }
     const isWhole = at !== path && at.isFunction();
     if (isWhole || at.isProgram() || at.isBlock() || at.isSwitchCase() || at.isClassBody()) return undefined;
@@ -135,6 +139,12 @@ function markOf(path: NodePath): Mark {
       return undefined;
   }
   return undefined;
+}
+
+/** Whether the comment ends the line of the statement or member before. */
+function isBehindOther({ loc }: t.Comment, { node, key, container }: NodePath): boolean {
+  const before = Array.isArray(container) ? container[Number(key) - 1]?.loc?.end.line : undefined;
+  return before !== undefined && before === loc?.start.line && (node.loc?.start.line ?? 0) > before;
 }
 
 const KINDS: Readonly<Record<t.Loop['type'], string>> = {
@@ -165,6 +175,7 @@ function change(
   program: NodePath<t.Program>,
   loops: ReadonlySet<NodePath<t.Loop>>,
   budget_ms: number,
+  path: string | undefined,
 ): void {
   const Breather = program.scope.generateUidIdentifier('Breather');
   for (const loop of loops) {
@@ -182,7 +193,7 @@ function change(
       types.variableDeclaration('const', [types.variableDeclarator(types.cloneNode(breather), made)]),
     );
   }
-  program.unshiftContainer('body', [runtime(types, program, Breather)]);
+  program.unshiftContainer('body', [runtimeImport(types, program, path, RUNTIME, [['Breather', Breather]])]);
   // Plugins that look at references, such as TypeScript's, need to find them.
   program.scope.crawl();
 }
@@ -208,17 +219,4 @@ function addCheck(types: Types, loop: NodePath<t.Loop>, breather: t.Identifier):
   const { body } = loop.node;
   loop.node.body = types.isBlockStatement(body) ? body : types.blockStatement([body]);
   loop.node.body.body.unshift(check);
-}
-
-function runtime(types: Types, program: NodePath<t.Program>, local: t.Identifier): t.Statement {
-  const exported = types.identifier('Breather');
-  const source = types.stringLiteral(RUNTIME);
-  const isModule = program.node.body.some((statement) => types.isImportOrExportDeclaration(statement));
-  const isCommonJs = ['module', 'exports', 'require'].some((name) => program.scope.hasGlobal(name));
-  if (isModule || !isCommonJs) {
-    return types.importDeclaration([types.importSpecifier(types.cloneNode(local), exported)], source);
-  }
-  const loaded = types.callExpression(types.identifier('require'), [source]);
-  const pattern = types.objectPattern([types.objectProperty(exported, types.cloneNode(local))]);
-  return types.variableDeclaration('const', [types.variableDeclarator(pattern, loaded)]);
 }

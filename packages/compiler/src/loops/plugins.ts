@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Compiled } from '../compile.js';
+import { type BundleContext, ServerBundle } from '../server-bundle.js';
 import type { LoopsOptions } from './babel.js';
 import { compileLoops } from './compile.js';
 import { type LoopFile, type LoopLine, loopText, loopsText, writeLoops } from './report.js';
@@ -20,16 +21,17 @@ export interface LoopsPlugin {
   readonly name: string;
   readonly enforce: 'pre';
   readonly apply: 'build';
+  configResolved(config: { readonly build: { readonly ssr?: boolean | string } }): void;
   transform(
     this: PluginContext,
     code: string,
     id: string,
+    options?: { readonly ssr?: boolean | undefined },
   ): Promise<{ code: string; map: string | null } | undefined>;
   buildEnd(error?: Error): void;
 }
 
-interface PluginContext {
-  readonly environment?: { readonly config: { readonly consumer: string } };
+interface PluginContext extends BundleContext {
   readonly warn: (message: string) => void;
 }
 
@@ -70,14 +72,17 @@ class Build {
 /** The plugin for Vite and Rollup. Bundles of the browser and the development server stay as they are. */
 export default function sluiceLoops(options: LoopsPluginOptions = {}): LoopsPlugin {
   const build = new Build(options);
+  const server = new ServerBundle();
   return {
     name: 'sluice-loops',
     enforce: 'pre',
     apply: 'build',
-    async transform(code, id) {
+    configResolved(config) {
+      server.configure(config);
+    },
+    async transform(code, id, { ssr } = {}) {
       const path = id.replace(/[?#].*$/, '');
-      const isServer = (this.environment?.config.consumer ?? 'server') === 'server';
-      if (!isServer || id.startsWith('\0') || !build.includes(path)) return undefined;
+      if (!server.has(this, ssr) || id.startsWith('\0') || !build.includes(path)) return undefined;
       const compiled = await build.compile(code, path, (loop) => this.warn(`${path}:${loopText(loop)}`));
       return compiled && { code: compiled.code, map: compiled.map && JSON.stringify(compiled.map) };
     },
@@ -99,7 +104,7 @@ export interface LoopsEsbuildPlugin {
   readonly name: string;
   setup(build: {
     onLoad(
-      options: { filter: RegExp },
+      options: { filter: RegExp; namespace: string },
       load: (file: {
         path: string;
       }) => Promise<{ contents: string; loader: EsbuildLoader; warnings: EsbuildWarning[] } | undefined>,
@@ -113,7 +118,7 @@ export function esbuildLoops(options: LoopsPluginOptions = {}): LoopsEsbuildPlug
   return {
     name: 'sluice-loops',
     setup(build) {
-      build.onLoad({ filter: FILE }, async ({ path }) => {
+      build.onLoad({ filter: FILE, namespace: 'file' }, async ({ path }) => {
         if (!work.includes(path)) return undefined;
         const warnings: EsbuildWarning[] = [];
         const source = await readFile(path, 'utf8');

@@ -1,34 +1,32 @@
 /**
- * Whether other code that runs between two turns of a loop could see a difference, or make one. Looks at the loop itself: its head,
- * and what its body reads and writes by name. What called functions do is not known here.
+ * Whether other code that runs between two turns of a loop could see a difference, or make one. Looks at its head,
+ * at what its body reads and writes by name, and at what the function writes after it. What called functions do is not known here.
  */
 import type { NodePath, types as t } from '@babel/core';
+import { visibleAround } from './around.js';
+import {
+  type Binding,
+  type Owner,
+  eachWrite,
+  isCalledLater,
+  isOutside,
+  isShared,
+  isWithin,
+  nameOf,
+  rootOf,
+} from './places.js';
 
-type Owner = NodePath<t.Function>;
-type Binding = NonNullable<ReturnType<NodePath['scope']['getBinding']>>;
-
-/** Methods that change the collection that they belong to. */
-const CHANGES = new Set(
-  'set add delete clear push pop shift unshift splice sort reverse fill copyWithin'.split(' '),
-);
-/** Methods that call their callback before they return. */
-const CALLS_AT_ONCE = new Set(
-  'forEach map filter reduce reduceRight some every find findIndex findLast findLastIndex flatMap sort toSorted replace replaceAll'.split(
-    ' ',
-  ),
-);
-/** Globals whose properties do not change. */
-const BUILT_IN = new Set(
-  'Math Number Object Array String Symbol BigInt JSON Date performance Buffer undefined NaN Infinity'.split(
-    ' ',
-  ),
-);
 /** Methods that return a live view of their collection. */
 const VIEWS = new Set(['values', 'keys', 'entries']);
 
 /** Returns what is visible, as the end of a sentence with "because it …"; undefined where nothing is. */
 export function visibleIn(loop: NodePath<t.Loop>, owner: Owner): string | undefined {
-  return visibleInHead(loop, owner) ?? visibleWrite(loop, owner) ?? visibleName(loop, owner);
+  return (
+    visibleInHead(loop, owner) ??
+    visibleWrite(loop, owner) ??
+    visibleName(loop, owner) ??
+    visibleAround(loop, owner)
+  );
 }
 
 function visibleInHead(loop: NodePath<t.Loop>, owner: Owner): string | undefined {
@@ -69,39 +67,11 @@ function collectionOf(right: NodePath): NodePath {
 
 function visibleWrite(loop: NodePath<t.Loop>, owner: Owner): string | undefined {
   let visible: string | undefined;
-  const write = (target: NodePath): void => {
-    for (const leaf of leavesOf(target)) {
-      const root = rootOf(leaf);
-      if (root === undefined || isShared(root, owner))
-        visible ??= `writes ${nameOf(leaf)}, which code outside of the function sees`;
-    }
-  };
-  loop.traverse({
-    AssignmentExpression: (path) => write(path.get('left')),
-    UpdateExpression: (path) => write(path.get('argument')),
-    ForXStatement(path) {
-      const left = path.get('left') as NodePath;
-      if (!left.isVariableDeclaration()) write(left);
-    },
-    UnaryExpression(path) {
-      if (path.node.operator === 'delete') write(path.get('argument'));
-    },
-    CallExpression(path) {
-      const callee = path.get('callee');
-      if (!callee.isMemberExpression() || callee.node.computed) return;
-      const { property } = callee.node;
-      if (property.type !== 'Identifier' || !CHANGES.has(property.name)) return;
-      const object = callee.get('object');
-      const root = rootOf(object);
-      if (root !== undefined && isShared(root, owner))
-        visible ??= `changes ${nameOf(object)}, which code outside of the function sees`;
-    },
+  eachWrite(loop, (place, isChange) => {
+    const root = rootOf(place);
+    if (root === undefined ? isChange : !isShared(root, owner)) return;
+    visible ??= `${isChange ? 'changes' : 'writes'} ${nameOf(place)}, which code outside of the function sees`;
   });
-  // The loop's own left side is no child that `traverse` visits as a loop.
-  if (loop.isForOfStatement()) {
-    const left = loop.get('left') as NodePath;
-    if (!left.isVariableDeclaration()) write(left);
-  }
   return visible;
 }
 
@@ -134,74 +104,4 @@ function isSharedWithClosure(binding: Binding, loop: NodePath<t.Loop>, owner: Ow
   if (writes.some(isElsewhere)) return true;
   const isWritten = writes.some((path) => isWithin(path, loop));
   return isWritten && binding.referencePaths.some(isElsewhere);
-}
-
-/** Whether the place is in a function within `owner` that is not called on the spot. */
-function isCalledLater(path: NodePath, owner: Owner): boolean {
-  for (
-    let inner = path.isFunction() ? path : path.getFunctionParent();
-    inner !== null && inner !== owner;
-    inner = inner.getFunctionParent()
-  ) {
-    if (!isCalledAtOnce(inner)) return true;
-  }
-  return false;
-}
-
-function isCalledAtOnce(inner: NodePath<t.Function>): boolean {
-  const call = inner.parentPath;
-  if (inner.node.async || inner.node.generator || !call?.isCallExpression()) return false;
-  const callee = call.get('callee');
-  if (!callee.isMemberExpression() || callee.node.computed) return false;
-  const { property } = callee.node;
-  return property.type === 'Identifier' && CALLS_AT_ONCE.has(property.name);
-}
-
-/** The places that a target of an assignment writes. */
-function leavesOf(target: NodePath): NodePath[] {
-  if (target.isObjectPattern()) {
-    return (target.get('properties') as NodePath[]).flatMap((property) =>
-      leavesOf(property.get(property.isRestElement() ? 'argument' : 'value') as NodePath),
-    );
-  }
-  if (target.isArrayPattern()) {
-    const elements = target.get('elements') as NodePath<t.Node | null>[];
-    return elements.flatMap((element) => (element.node ? leavesOf(element as NodePath) : []));
-  }
-  if (target.isRestElement()) return leavesOf(target.get('argument'));
-  if (target.isAssignmentPattern()) return leavesOf(target.get('left'));
-  return [target];
-}
-
-type Root = NodePath<t.Identifier> | NodePath<t.ThisExpression> | NodePath<t.Super>;
-
-/** The name at which `a.b().c` begins; undefined where it begins with no name. */
-function rootOf(path: NodePath): Root | undefined {
-  if (path.isIdentifier() || path.isThisExpression() || path.isSuper()) return path;
-  if (path.isMemberExpression() || path.isOptionalMemberExpression()) {
-    return rootOf(path.get('object') as NodePath);
-  }
-  if (path.isCallExpression() || path.isOptionalCallExpression()) {
-    return rootOf(path.get('callee') as NodePath);
-  }
-  if (path.isTSNonNullExpression() || path.isTSAsExpression() || path.isParenthesizedExpression()) {
-    return rootOf((path as NodePath<t.TSNonNullExpression>).get('expression'));
-  }
-  return undefined;
-}
-
-function isShared(root: Root, owner: Owner): boolean {
-  if (!root.isIdentifier()) return true;
-  const binding = root.scope.getBinding(root.node.name);
-  return binding === undefined ? !BUILT_IN.has(root.node.name) : isOutside(binding, owner);
-}
-
-const isOutside = ({ scope }: Binding, owner: Owner): boolean => !isWithin(scope.path, owner);
-
-const isWithin = (path: NodePath, outer: NodePath): boolean => path === outer || path.isDescendant(outer);
-
-/** Source text of a name or a chain of names, cut after 40 characters. */
-function nameOf(path: NodePath): string {
-  const text = path.getSource().replaceAll(/\s+/g, ' ');
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

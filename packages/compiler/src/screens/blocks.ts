@@ -4,6 +4,7 @@
  */
 import type { NodePath, types as t } from '@babel/core';
 import { type Types, expressionOf, literalOf } from '../static-value.js';
+import { jsxText } from '../text.js';
 import { constantOf } from './constants.js';
 import { PROPERTIES } from './properties.js';
 import { familyOf, fieldsOf, hoistedObjectOf, objectOf, sendOf } from './widgets.js';
@@ -200,11 +201,15 @@ function elementsOf({ children }: t.JSXElement): readonly t.JSXElement[] | strin
   const elements: t.JSXElement[] = [];
   for (const child of children) {
     if (child.type === 'JSXElement') elements.push(child);
-    else if (child.type === 'JSXText' ? child.value.trim() !== '' : !isEmpty(child))
+    else if (child.type === 'JSXText' ? !isBlank(child) : !isEmpty(child))
       return 'the children are not written as elements alone';
   }
   return elements;
 }
+
+/** Whether JSX drops the text: a space without a line end, or one that is written as an entity, is a child. */
+const isBlank = ({ value, extra }: t.JSXText): boolean =>
+  jsxText((extra?.['raw'] as string | undefined) ?? value, value) === '';
 
 const isEmpty = (child: t.JSXElement['children'][number]): boolean =>
   child.type === 'JSXExpressionContainer' && child.expression.type === 'JSXEmptyExpression';

@@ -90,7 +90,7 @@ class Module implements Places {
       },
     });
     for (const component of this.components.values()) this.#wrappers.finishComponent(component);
-    this.#out.finish();
+    this.#out.finish(this.#file);
     this.#report?.({
       file: this.#file,
       lines: this.#out.lines,
@@ -169,7 +169,7 @@ class Module implements Places {
     let groups = groupsOf(path.node);
     if (block !== undefined && groups !== undefined) groups = (groups & ~CHILDREN) | BLOCK;
     if (!this.#out.isOn('updates')) return;
-    const update = updateOf(this.#out.types, path, () => this.#out.runtime('updates'), groups ?? 0);
+    const update = updateOf(this.#out.types, path, () => this.#runtime(block), groups ?? 0);
     const isMade = this.#out.isOn('elements');
     if (update !== undefined && 'reason' in update)
       this.#out.note('updates', path.node, label, false, update.reason);
@@ -185,7 +185,7 @@ class Module implements Places {
     const site =
       block === undefined
         ? this.#groups(groups)
-        : this.#out.declare('block', withBlock(this.#groupsSite(groups), block));
+        : this.#out.declare('block', withBlock(this.#groupsSite(groups, block), block));
     this.#sites.set(path.node, site);
   }
 
@@ -199,8 +199,13 @@ class Module implements Places {
     return name;
   }
 
-  #groupsSite(groups: number): t.CallExpression {
-    return this.#out.types.callExpression(this.#out.runtime('updates'), [
+  /** Function of the runtime that makes a place's prototype. Runtimes before blocks have no `block`. */
+  #runtime(block?: Block): t.Identifier {
+    return this.#out.runtime(block === undefined ? 'updates' : 'block');
+  }
+
+  #groupsSite(groups: number, block?: Block): t.CallExpression {
+    return this.#out.types.callExpression(this.#runtime(block), [
       this.#out.undefined(),
       this.#out.undefined(),
       this.#out.types.numericLiteral(groups),

@@ -1,5 +1,6 @@
 /** Additions of the compiler to a module: imports of the runtime and constants at its top, and the lines of its report. */
 import type { NodePath, types as t } from '@babel/core';
+import { runtimeImport } from '../runtime-import.js';
 import { type Types, literalOf } from '../static-value.js';
 import type { Line, Pass } from './report.js';
 import { HOISTED } from './widgets.js';
@@ -92,30 +93,14 @@ export class Output {
     this.lines.push({ pass, line, column: column + 1, done, name, reason });
   }
 
-  finish(): void {
+  /** `path`: the file's. */
+  finish(path: string | undefined): void {
     const types = this.types;
     if (this.#imports.size === 0) {
       if (this.declarations.length > 0) this.program.unshiftContainer('body', this.declarations);
       return;
     }
-    const specifiers = [...this.#imports].map(([name, local]) => [local, types.identifier(name)] as const);
-    const source = types.stringLiteral(RUNTIME);
-    const isModule = this.program.node.body.some((statement) => types.isImportOrExportDeclaration(statement));
-    const isCommonJs = ['module', 'exports', 'require'].some((name) => this.program.scope.hasGlobal(name));
-    const imported =
-      isModule || !isCommonJs
-        ? types.importDeclaration(
-            specifiers.map(([local, name]) => types.importSpecifier(types.cloneNode(local), name)),
-            source,
-          )
-        : types.variableDeclaration('const', [
-            types.variableDeclarator(
-              types.objectPattern(
-                specifiers.map(([local, name]) => types.objectProperty(name, types.cloneNode(local))),
-              ),
-              types.callExpression(types.identifier('require'), [source]),
-            ),
-          ]);
+    const imported = runtimeImport(types, this.program, path, RUNTIME, this.#imports);
     this.program.unshiftContainer('body', [imported, ...this.declarations]);
     // Values moved; plugins that look at references, such as TypeScript's, need to find them.
     this.program.scope.crawl();

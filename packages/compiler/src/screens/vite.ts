@@ -75,7 +75,7 @@ export interface EsbuildPlugin {
   readonly name: string;
   setup(build: {
     onLoad(
-      options: { filter: RegExp },
+      options: { filter: RegExp; namespace: string },
       load: (file: { path: string }) => Promise<{ contents: string; loader: 'jsx' | 'tsx' } | undefined>,
     ): void;
     onEnd(end: (result: { errors: readonly unknown[] }) => void): void;
@@ -87,7 +87,7 @@ export function esbuildScreens(options: ScreensPluginOptions = {}): EsbuildPlugi
   return {
     name: 'sluice-screens',
     setup(build) {
-      build.onLoad({ filter: /\.[cm]?[jt]sx?$/ }, async ({ path }) => {
+      build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, async ({ path }) => {
         if (!work.includes(path)) return undefined;
         const compiled = await work.compile(await readFile(path, 'utf8'), path);
         if (compiled === undefined) return undefined;

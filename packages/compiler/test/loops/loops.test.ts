@@ -1,8 +1,9 @@
 /** Which loops breathe, which are left, and why. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { transformAsync } from '@babel/core';
 import { Breather } from '@sluice/breathe';
-import { compileLoops, type LoopLine, type LoopsOptions } from '../../src/loops/index.js';
+import { babelPlugin, compileLoops, type LoopLine, type LoopsOptions } from '../../src/loops/index.js';
 
 interface Result {
   readonly code: string | undefined;
@@ -57,6 +58,7 @@ void test('loops that others can see, or that see others, are left', async () =>
     ['for (total of rows) rows.x();', /writes total/],
     ['for (const row of rows) delete cache[row];', /writes cache\[row\]/],
     ['for (const row of rows) cache.set(row, 1);', /changes cache/],
+    ['for (const row of rows) cache?.set(row, 1);', /changes cache/],
     ['for (const row of rows) cache.get(row).list.push(1);', /changes cache\.get\(row\)\.list/],
     [
       'for (const row of rows) if (total > 3) row.x();',
@@ -79,6 +81,45 @@ void test('loops that others can see, or that see others, are left', async () =>
     const [only = '', ...more] = await reasons(within(body));
     assert.match(only, reason, body);
     assert.deepEqual(more, []);
+  }
+});
+
+void test('a loop between a read and a write of what others see is left', async () => {
+  const loop = 'let sum = 0; for (const row of rows) sum += row.n;';
+  for (const [body, name] of [
+    [`if (total > 3) return; ${loop} total -= 1;`, 'total'],
+    [`const seen = total; ${loop} total = seen + sum;`, 'total'],
+    [`total += 1; ${loop} total--;`, 'total'],
+    [`if (isNone(total)) return; ${loop} total -= 1;`, 'total'],
+    [`if (cache.has(on)) return cache.get(on); ${loop} cache.set(on, sum);`, 'cache'],
+    [`if (cache?.has(on)) return; ${loop} cache?.set?.(on, sum);`, 'cache'],
+    [`const { length } = LIST; ${loop} LIST[length] = sum;`, 'LIST[length]'],
+    [`if (this.isBusy) return; ${loop} this.isBusy = true;`, 'this.isBusy'],
+    [
+      `const next = () => this.id; ${loop} this.id = next(); if (this.id) { ${loop} } [this.id] = [2];`,
+      'this.id',
+    ],
+    [`if (on.left === 0) return; ${loop} if (sum > 0) { on.left -= 1; }`, 'on.left'],
+    [`if (on.map.has(1)) return; ${loop} rows.forEach(() => on.map.delete(1));`, 'on.map'],
+    [`${loop} (() => { delete rows[0]; })();`, 'rows[0]'],
+    [`let sum = 0; for (let i = 0; i < on.size; i++) sum += i; on.size = sum;`, 'on.size'],
+  ] as const) {
+    const reason = `stands between a read and a write of ${name}, which other code can see`;
+    assert.ok((await reasons(within(body))).includes(reason), body);
+  }
+  for (const body of [
+    `if (on.isOld) return; ${loop} on.body = sum;`,
+    `await check(on); ${loop} on.body = sum;`,
+    `total = 1; ${loop} total = 2;`,
+    `total = 1; ${loop} return total;`,
+    `cache.set(1, 2); ${loop} cache.set(2, sum);`,
+    `on = on ?? []; ${loop} on = undefined;`,
+    `if (total > 3) on(); ${loop} on(() => { total = 3; });`,
+    `for (const row of rows) on.list.push(row); on.list.sort();`,
+    `const own = []; own.push(1); ${loop} own[0] = sum;`,
+    `if (total > 3) total = 2; ${loop}`,
+  ]) {
+    assert.deepEqual(await reasons(within(body)), [''], body);
   }
 });
 
@@ -132,6 +173,50 @@ void test('a comment asks for a loop, answers for what others see, or keeps one 
     ['six', false, 'is marked with @breathe off'],
     ['', false, 'is not marked with @breathe'],
   ]);
+});
+
+void test('a mark is meant for the loop behind it', async () => {
+  for (const [code, done] of [
+    ['// @breathe-off\n LOOP', false],
+    ['/* @breathe: off */ LOOP', false],
+    ['/* @breathe\toff */ LOOP', false],
+    ['// @breather\n LOOP', false],
+    ['// @breathe-later\n LOOP', false],
+    ['rows.x(); // not an @breathe loop\n LOOP', false],
+    ['rows.x(); // one more\n // @breathe\n LOOP', true],
+    ['rows.x(); /* @breathe */ LOOP', true],
+    ['// @breathe\n LOOP', true],
+    ['/* @breathe: offers are many */ LOOP', true],
+    ['if (rows.x) { // @breathe\n LOOP }', true],
+  ] as const) {
+    const body = code.replace('LOOP', 'for (const row of rows) row.x();');
+    const source = `export async function work(rows) {\n ${body} }`;
+    assert.equal((await compiled(source, {}, '/a.js')).loops[0]?.done, done, code);
+  }
+});
+
+void test('what gets an import or a require is said by syntax, path, and names, in this order', async () => {
+  const LOOP = '(async () => { /* @breathe */ for (const row of [1]) console.log(row); })();';
+  for (const [path, source, isImport] of [
+    ['/a.cjs', LOOP, false],
+    ['/a.cts', LOOP, false],
+    ['/a.cjs', `import('x'); ${LOOP}`, false],
+    ['/a.cts', `import x from 'x'; ${LOOP}`, true],
+    ['/a.mjs', `require; ${LOOP}`, true],
+    ['/a.js', LOOP, true],
+    ['/a.js', `require; ${LOOP}`, false],
+  ] as const) {
+    const { code = '' } = await compiled(source, {}, path);
+    assert.equal(/import \{ Breather/.test(code), isImport, `${path} ${source}`);
+    assert.equal(/require\("@sluice\/breathe"\)/.test(code), !isImport, `${path} ${source}`);
+  }
+  const script = await transformAsync(LOOP, {
+    babelrc: false,
+    configFile: false,
+    sourceType: 'script',
+    plugins: [babelPlugin],
+  });
+  assert.match(script?.code ?? '', /require\("@sluice\/breathe"\)/);
 });
 
 void test('other code runs between two turns, once the budget is used up', async () => {

@@ -4,10 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { build as esbuild } from 'esbuild';
+import { type Plugin, build as esbuild } from 'esbuild';
 import { rollup } from 'rollup';
 import { build as vite, type InlineConfig, type Rolldown } from 'vite';
 import { esbuildPlugin, vitePlugin } from '../../src/loops/index.js';
+import { esbuildPlugin as screens } from '../../src/screens/index.js';
 
 const APP = `export async function sum(rows) {
   let sum = 0;
@@ -72,6 +73,46 @@ void test('esbuild', () =>
     assert.equal(built.warnings[0]?.location?.line, 8);
     assertReport(directory, entry);
   }));
+
+void test('esbuild: files of other plugins are theirs', async () => {
+  const virtual: Plugin = {
+    name: 'virtual',
+    setup(build) {
+      build.onResolve({ filter: /^virtual:/ }, () => ({ path: '/none/config.jsx', namespace: 'virtual' }));
+      build.onLoad({ filter: /./, namespace: 'virtual' }, () => ({ contents: 'export default "here";' }));
+    },
+  };
+  for (const own of [esbuildPlugin(), screens({ react: 19 })]) {
+    const built = await esbuild({
+      stdin: { contents: 'export { default } from "virtual:config";' },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      logLevel: 'silent',
+      plugins: [own, virtual],
+    });
+    assert.match(built.outputFiles[0]?.text ?? '', /here/);
+  }
+});
+
+void test('Vite before environments: its configuration and its word for a file tell the server', async () => {
+  const code = async (isServerBuild: boolean | undefined, ssr?: boolean): Promise<boolean> => {
+    const plugin = vitePlugin({ loops: 'all' });
+    if (isServerBuild !== undefined) plugin.configResolved({ build: { ssr: isServerBuild } });
+    const compiled = await plugin.transform.call(
+      { warn: () => {} },
+      APP,
+      '/app.js',
+      ssr === undefined ? {} : { ssr },
+    );
+    return compiled !== undefined;
+  };
+  assert.deepEqual(
+    [await code(true), await code(false), await code(false, true), await code(true, false)],
+    [true, false, true, false],
+  );
+  assert.equal(await code(undefined), true);
+});
 
 void test('Rollup', () =>
   inDirectory(async (directory, entry) => {

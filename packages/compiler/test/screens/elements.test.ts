@@ -277,6 +277,31 @@ void test('a pass that is switched off does nothing', async () => {
   }
 });
 
+void test('blocks need a runtime that knows them', async () => {
+  const source = `import { Widget } from '@sluice/screens';
+    export const A = ({ p }) => <Widget style={{ width: p }}><Widget text={p} /></Widget>;
+    export const B = ({ p }) => <Widget><Widget text={p} /></Widget>;`;
+  const older = { '@sluice/screens/runtime': { ...own.runtime, block: undefined } };
+  const code = await own.compile(source);
+  assert.equal(code.match(/ = _block\(/g)?.length, 2);
+  assert.doesNotMatch(code, /updates/);
+  assert.throws(() => own.evaluate(code, older), /block\) is not a function/);
+  own.evaluate(code);
+  own.evaluate(await own.compile(source, { passes: { blocks: false } }), older);
+});
+
+void test('text between widgets is a child where JSX has it as one', async () => {
+  const isBlock = async (text: string): Promise<boolean> => {
+    const code = await own.compile(`import { Widget } from '@sluice/screens';
+      export const A = ({ p }) => <Widget><Widget />${text}<Widget text={p} /></Widget>;`);
+    return /_block\(/.test(code);
+  };
+  for (const text of ['', '\n', ' \r\n\t ', '{/* none */}'])
+    assert.ok(await isBlock(text), JSON.stringify(text));
+  for (const text of [' ', '\t', '&nbsp;', '\u00a0\n', '&#10;', "{' '}"])
+    assert.ok(!(await isBlock(text)), JSON.stringify(text));
+});
+
 void test('functions are marked before anything in their module renders', async () => {
   const code = await own.compile(`import { Widget } from '@sluice/screens';
     import { render } from 'first';

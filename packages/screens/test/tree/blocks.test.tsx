@@ -7,7 +7,7 @@ import * as React from 'react';
 import { pictureOf } from '../../src/adopt/json.ts';
 import { showScreen } from '../../src/adopt/show.ts';
 import { createRoot, Widget } from '../../src/index.ts';
-import { updates } from '../../src/runtime.ts';
+import { block as siteOf } from '../../src/runtime.ts';
 import { renderScreen } from '../../src/server/render.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
 import { BLOCK, type Block, type WidgetProps } from '../../src/widget/props.ts';
@@ -33,7 +33,7 @@ const other: Block = {
   mount: (parent, now: Values, out) => [out.leaf(parent, undefined, TEXT, now.$0)],
   update: () => {},
 };
-const sites = new Map([block, other].map((one) => [one, updates(undefined, undefined, BLOCK, one)]));
+const sites = new Map([block, other].map((one) => [one, siteOf(undefined, undefined, BLOCK, one)]));
 
 function element(of: Block, values: Values, key: string | null = null): React.ReactElement {
   const props = Object.assign(Object.create(sites.get(of)!) as object, values);

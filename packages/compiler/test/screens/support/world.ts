@@ -19,14 +19,14 @@ export class World {
   readonly jsx: (type: unknown, props: object, key?: unknown) => React.ReactElement;
   readonly major: 18 | 19;
   readonly require: NodeJS.Require;
-  readonly #runtime: Exports;
+  readonly runtime: Exports;
 
   constructor(directory: string) {
     this.require = createRequire(`${directory}/noop.js`);
     this.react = this.require('react') as typeof React;
     this.jsx = (this.require('react/jsx-runtime') as { jsx: World['jsx'] }).jsx;
     this.major = Number.parseInt(this.react.version, 10) as 18 | 19;
-    this.#runtime = this.evaluate(RUNTIME);
+    this.runtime = this.evaluate(RUNTIME);
   }
 
   /** Runs a module. JSX that is left becomes calls, as the app's own build would have it. */
@@ -35,7 +35,7 @@ export class World {
     const module: { exports: Exports } = { exports: {} };
     const resolve = (name: string): unknown => {
       if (name === '@sluice/screens') return { Widget: 'sluice-widget' };
-      if (name === '@sluice/screens/runtime') return this.#runtime;
+      if (name === '@sluice/screens/runtime') return modules[name] ?? this.runtime;
       return modules[name] ?? this.require(name);
     };
     // oxlint-disable-next-line typescript/no-implied-eval -- The source is what the test has just compiled.
