@@ -17,8 +17,11 @@ import {
 
 /** The command's package, which brings the binaries' packages along. */
 const COMMAND = 'sluice';
+/** The package beside which the gateway looks for the page of a flame graph. */
+const PRELOAD = '@sluice/preload';
+const FLAME_PAGE = 'packages/flame/dist/flame.html';
 /** Packages that hold nothing for Yarn's Plug'n'Play to keep in an archive: the gateway opens their files itself. */
-const UNPLUGGED = new Set([COMMAND, '@sluice/preload', '@sluice/react']);
+const UNPLUGGED = new Set([COMMAND, PRELOAD, '@sluice/react']);
 
 export class NotBuiltError extends Error {
   override readonly name = 'NotBuiltError';
@@ -42,6 +45,7 @@ function stagePackage({ folder, manifest }: Package, into: string): string {
     if (!fs.existsSync(source)) throw new NotBuiltError(path.join(folder, file));
     fs.cpSync(source, path.join(staged, file), { recursive: true });
   }
+  if (manifest.name === PRELOAD) copyPage(staged);
   const { devDependencies: _tools, scripts: _scripts, ...published } = manifest;
   write(staged, {
     ...published,
@@ -52,6 +56,13 @@ function stagePackage({ folder, manifest }: Package, into: string): string {
     ...(manifest.name === COMMAND ? { optionalDependencies: binaryPackages() } : {}),
   });
   return staged;
+}
+
+/** Copies the page that `sluice profile` and `sluice heap` fill. Its package is not published. */
+function copyPage(staged: string): void {
+  const page = path.join(root, FLAME_PAGE);
+  if (!fs.existsSync(page)) throw new NotBuiltError(FLAME_PAGE);
+  fs.copyFileSync(page, path.join(staged, 'dist', path.basename(page)));
 }
 
 /** Peers of this repository in exactly this version: the sources say `*`, lest a new version count as a breaking change. */

@@ -144,6 +144,20 @@ void test('packages from a registry', { skip }, async (t) => {
     assert.equal(await folder.answers(path.join(folder.dir, binary)), 'hello');
   });
 
+  await t.test('an installed command profiles and draws the flame graph', async (t) => {
+    const folder = new Folder(t, registry);
+    folder.run('npm', 'install', 'sluice');
+    const profiled = async () => folder.run('npx', 'sluice', 'profile', '--seconds', '0.2', '--json');
+    let report = '';
+    assert.equal(
+      await folder.answers('npx', ['sluice'], { look: async () => (report = await profiled()) }),
+      'hello',
+    );
+    const { file, html } = JSON.parse(report) as { readonly file: string; readonly html: string };
+    assert.match(fs.readFileSync(html, 'utf8'), /<script type="application\/json" id="profile">/);
+    assert.match(folder.run('npx', 'sluice', 'profile', file), /of wall-clock time/);
+  });
+
   await t.test('a global install answers in a folder that has no packages', async (t) => {
     const folder = new Folder(t, registry);
     folder.run('npm', 'install', '--global', '--prefix', path.join(folder.dir, 'global'), 'sluice');

@@ -24,7 +24,7 @@ void test('a profile of Node.js becomes a flame graph beside it, without a gatew
   execFileSync(process.execPath, ['--cpu-prof', '--cpu-prof-name=load.cpuprofile', 'load.js'], { cwd: dir });
   const { code, stdout, stderr } = await runSluice(['profile', file]);
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^\S*load\.cpuprofile, .* of CPU in \d+ samples\n/);
+  assert.match(stdout, /^\S*load\.cpuprofile, .* of wall-clock time in \d+ samples\n/);
   assert.match(stdout, /\nplanted +.* app +\S*load\.js:1\n/);
   assert.match(fs.readFileSync(`${file}.html`, 'utf8'), /^<!doctype html>[\s\S]*id="profile"[^<]*planted/);
 

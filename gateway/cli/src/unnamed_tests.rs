@@ -70,7 +70,7 @@ fn folder_without_an_app_is_told_with_what_to_do() {
         (Some(r#"{"workspaces":["apps/*"]}"#), &["apps/web/server.js"], "root of workspaces"),
         (Some("{}"), &["pnpm-workspace.yaml"], "root of workspaces"),
         (Some(r#"{"dependencies":{"nuxt":"4"}}"#), &["app.vue"], ".output/server/index.mjs, which is not there yet"),
-        (Some("{"), &["server.js"], "Mend it"),
+        (Some("{"), &["server.js"], "Fix it"),
     ] {
         let told = started(package, files);
         assert!(told.contains(expected), "{package:?}: {told}");

@@ -23,7 +23,7 @@ pub struct HotspotsArgs {
     /// Profile a worker now
     #[arg(long, conflicts_with = "compare")]
     pub live: bool,
-    /// Id of the worker [default: the one with most answered requests]
+    /// Id of the worker [default: the one with most CPU time in the last seconds]
     #[arg(long, value_name = "ID", requires = "live", conflicts_with_all = ["files", "compare"])]
     pub worker: Option<u64>,
     /// Use every serving worker

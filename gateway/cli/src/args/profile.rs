@@ -19,7 +19,7 @@ pub struct ProfileArgs {
     /// Several are drawn together, as FILE.html beside the first
     #[arg(value_name = "FILE", conflicts_with_all = ["worker", "all", "seconds", "duration_ms", "route", "tail", "native"])]
     pub files: Vec<PathBuf>,
-    /// Id of the worker [default: the one with most answered requests]
+    /// Id of the worker [default: the one with most CPU time in the last seconds]
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub worker: Option<u64>,
     /// Profile every serving worker and merge the profiles

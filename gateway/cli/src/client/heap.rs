@@ -189,8 +189,9 @@ fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, 
     let mut flame = flame::flame(&profile, &self_bytes, format!("Heap: {what}"), Unit::Bytes);
     flame.facts = vec![("Bytes".to_owned(), bytes(total))];
     flame.places.clone_from(&places);
-    let html = names.write("html", flame::page(flame)?.as_bytes())?;
-    let file = names.take(kind.extension(), raw).inspect_err(|_| drop(fs::remove_file(&html)))?;
+    let file = names.take(kind.extension(), raw)?;
+    let page = flame::page(flame).and_then(|page| names.write("html", page.as_bytes()));
+    let html = page.map_err(|error| error.with_kept(file.clone()))?;
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(out, "{} {what}, by sampling", bytes(total));

@@ -16,7 +16,7 @@ use sluice_profiles::hotspots::{Change, CodeLocation, Figure, Hotspots, Options,
 
 use super::connect::{ClientError, Gateway};
 use super::profile::{LAST_STEPS_TIMEOUT, clean_up_at_signals, raw_dir, read_into};
-use super::source_maps;
+use super::{busiest, source_maps};
 use crate::args::{Deps, HotspotsArgs};
 use crate::exit::Exit;
 use crate::output;
@@ -122,7 +122,8 @@ fn live(args: &HotspotsArgs) -> Result<(Profile, String, Option<f64>), Failure> 
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let duration_ms = args.seconds_ms;
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
-    let wish = Wish { kind: Kind::Cpu, worker: args.worker, all: args.all, duration_ms, route: None };
+    let worker = busiest::chosen(&mut gateway, args.worker, args.all)?;
+    let wish = Wish { kind: Kind::Cpu, worker, all: args.all, duration_ms, route: None };
     let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);
     let mut profile = Profile::default();

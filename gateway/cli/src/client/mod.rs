@@ -3,6 +3,7 @@
 //! They ask, print and leave; everything is plain blocking IO with deadlines. They must not know what the gateway does to
 //! answer.
 
+mod busiest;
 mod cache;
 mod calls;
 mod canary;

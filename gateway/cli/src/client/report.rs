@@ -321,12 +321,12 @@ mod tests {
         };
         assert!(judged(10.0, 10.0).is_ok() && judged(13.0, 50.0).is_ok());
         let over = judged(13.0, 10.0).unwrap_err();
-        assert!(over.contains("+30.0 % (+") && over.contains(" % sure to be above the 10 %"), "{over}");
+        assert!(over.contains("+30.0 % (+") && over.contains(" % certainty above the budget of 10 %"), "{over}");
         let open = judged(11.0, 10.0).unwrap_err();
-        assert!(open.contains("+10.0 % (+") && open.contains("More requests would tell"), "{open}");
+        assert!(open.contains("+10.0 % (+") && open.contains("More requests are needed to decide"), "{open}");
         let old = SpentSnapshot { parts: Vec::new(), ..spent("GET /", 1200, 10.0) };
         let old = over_budget(change_of(&report(before(), vec![old])).as_ref(), 10.0).unwrap_err().to_string();
-        assert!(old.contains("nothing says how sure that is"), "{old}");
+        assert!(old.contains("with unknown certainty"), "{old}");
         assert!(over_budget(None, 10.0).unwrap_err().to_string().contains("too few requests"));
     }
 

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
+use std::process::{self, Child};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use sluice_catalog::profiles::PROFILES_DIR;
 use sluice_observe::{make_room, write_whole};
 use sluice_profiles::{Profile, ReadError};
@@ -37,6 +39,16 @@ pub enum FileError {
     /// Reason why perf has recorded nothing, and what to do.
     #[error("perf: {0}")]
     Perf(String),
+    /// Error of what comes after the profile itself.
+    #[error("{source}; the profile is in {}", file.display())]
+    Kept { file: PathBuf, source: Box<FileError> },
+}
+
+impl FileError {
+    /// The same error, with the profile that was written before.
+    pub fn with_kept(self, file: PathBuf) -> Self {
+        Self::Kept { file, source: Box::new(self) }
+    }
 }
 
 /// Longest profile file that is read.
@@ -48,19 +60,26 @@ const INTERRUPTED: i32 = 130;
 /// Files that are removed if the command is broken off.
 static UNFINISHED: LazyLock<Mutex<Vec<PathBuf>>> = LazyLock::new(Mutex::default);
 
-/// Removes at Ctrl-C and SIGTERM, from now on, all that [`TemporaryPath`] names.
+/// Process groups of programs that end if the command is broken off.
+static STARTED: LazyLock<Mutex<Vec<Pid>>> = LazyLock::new(Mutex::default);
+
+/// Ends at Ctrl-C, SIGTERM and SIGHUP, from now on, each [`StartedProgram`], and removes all that [`TemporaryPath`] names.
 pub fn clean_up_at_signals() {
     thread::spawn(|| {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         runtime.block_on(async {
             use tokio::signal::unix::{SignalKind, signal};
-            let (Ok(mut int), Ok(mut term)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+            let (Ok(mut int), Ok(mut term), Ok(mut hangup)) =
+                (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+            else {
                 return;
             };
             tokio::select! {
                 _ = int.recv() => {}
                 _ = term.recv() => {}
+                _ = hangup.recv() => {}
             }
+            end_started();
             for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
                 remove(path);
             }
@@ -81,6 +100,30 @@ pub fn read_into(profile: &mut Profile, file: &Path, name: &str) -> Result<(), F
         return Err(FileError::Large { file: file.to_owned(), bytes });
     }
     profile.read(name, opened).map_err(|source| FileError::Profile { file: file.to_owned(), source })
+}
+
+/// Ends programs, which would write on into files that are removed.
+fn end_started() {
+    for group in STARTED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = killpg(*group, Signal::SIGKILL);
+    }
+}
+
+/// A program that leads a process group, until it has ended.
+pub struct StartedProgram(Pid);
+
+impl StartedProgram {
+    pub fn new(leader: &Child) -> Self {
+        let group = Pid::from_raw(leader.id().cast_signed());
+        STARTED.lock().unwrap_or_else(PoisonError::into_inner).push(group);
+        Self(group)
+    }
+}
+
+impl Drop for StartedProgram {
+    fn drop(&mut self) {
+        STARTED.lock().unwrap_or_else(PoisonError::into_inner).retain(|group| *group != self.0);
+    }
 }
 
 /// A file or directory that is taken away at the end, however that comes.
@@ -194,7 +237,27 @@ fn stamp() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+
     use super::*;
+
+    #[test]
+    fn a_started_program_ends_with_the_command() {
+        let mut sleep = process::Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
+        let started = StartedProgram::new(&sleep);
+        end_started();
+        assert_eq!(sleep.wait().unwrap().signal(), Some(9));
+        let group = started.0;
+        drop(started);
+        assert!(!STARTED.lock().unwrap().contains(&group));
+    }
+
+    #[test]
+    fn an_error_after_the_profile_names_it() {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        let error = FileError::Io { file: "flame.html".into(), source }.with_kept("a.cpuprofile".into());
+        assert_eq!(error.to_string(), "flame.html: entity not found; the profile is in a.cpuprofile");
+    }
 
     #[test]
     fn a_stamp_is_of_digits() {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sluice_profiles::{Owner, Profile, ROOT};
@@ -139,12 +140,18 @@ fn index(length: usize) -> u32 {
 /// # Errors
 /// Where the page is not beside the preload.
 pub fn page(flame: Flame) -> Result<String, FileError> {
-    let preload = find_preload().unwrap_or_default();
-    let file = preload.ancestors().nth(3).unwrap_or(&preload).join("flame/dist/flame.html");
+    let file = template_of(&find_preload().unwrap_or_default());
     match std::fs::read_to_string(&file) {
         Ok(template) => Ok(fill(&template, flame)),
         Err(source) => Err(FileError::Io { file, source }),
     }
+}
+
+/// File of the page: packages hold it beside the preload, and a checkout in its own folder.
+fn template_of(preload: &Path) -> PathBuf {
+    let packaged = preload.with_file_name("flame.html");
+    let built = preload.ancestors().nth(3).map(|packages| packages.join("flame/dist/flame.html"));
+    built.filter(|_| !packaged.is_file()).unwrap_or(packaged)
 }
 
 /// Data in the form that the page reads.
@@ -191,6 +198,17 @@ mod tests {
         let html = fill("<main></main><!-- profile --><script>x</script>", flame);
         assert_eq!(html.matches("</script>").count(), 2, "{html}");
         assert!(html.contains(r"\u003c/script>\u003cb>"), "{html}");
+    }
+
+    #[test]
+    fn page_is_beside_the_preload_of_a_package_and_in_the_checkout() {
+        let dir = tempfile::tempdir().unwrap();
+        let preload = dir.path().join("preload/dist/index.js");
+        std::fs::create_dir_all(preload.parent().unwrap()).unwrap();
+        assert_eq!(template_of(&preload), dir.path().join("flame/dist/flame.html"));
+        let packaged = dir.path().join("preload/dist/flame.html");
+        std::fs::write(&packaged, "").unwrap();
+        assert_eq!(template_of(&preload), packaged);
     }
 
     #[test]

@@ -28,7 +28,7 @@ use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_profiles::{Owner, Profile};
 
 use super::connect::{ClientError, Gateway};
-use super::source_maps;
+use super::{busiest, source_maps};
 use crate::args::ProfileArgs;
 use crate::output;
 use crate::stderr;
@@ -53,8 +53,9 @@ pub struct Report {
     /// Reasons for the lack of other workers' profiles.
     errors: Vec<String>,
     duration_ms: f64,
-    /// CPU time: the time in which main threads did not idle, at most what their processes used. So are all times below.
-    cpu_ms: f64,
+    /// CPU time: the time in which main threads did not idle, at most what their processes used. So are all times below. `None` for
+    /// files, which do not have it: their times are wall-clock time.
+    cpu_ms: Option<f64>,
     /// Wall-clock time in which main threads did not idle, as `sluice hotspots` shows of the profile.
     busy_ms: f64,
     /// Time of that in the collector.
@@ -90,7 +91,8 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let duration_ms = args.duration_ms();
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
-    let wish = Wish { kind: Kind::Cpu, worker: args.worker, all: args.all, duration_ms, route: args.route.clone() };
+    let worker = busiest::chosen(&mut gateway, args.worker, args.all)?;
+    let wish = Wish { kind: Kind::Cpu, worker, all: args.all, duration_ms, route: args.route.clone() };
     let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "profile")?;
     let reply = gateway.ask(&Request::Profile(wish))?;
     let taken = reply.profiles.unwrap_or_default();
@@ -157,11 +159,19 @@ pub(super) fn raw_dir(taken: &[ProfileFile]) -> Option<TemporaryPath> {
     Path::new(&file.file).parent().map(TemporaryPath::new)
 }
 
+impl Report {
+    /// Time of which shares are taken: CPU time, or wall-clock time where that is not known.
+    fn whole_ms(&self) -> f64 {
+        self.cpu_ms.unwrap_or(self.busy_ms)
+    }
+}
+
 /// Profiles of workers over one tree, with places where they were written.
 struct Read {
     profile: Profile,
     report: Report,
-    used_ms: f64,
+    /// CPU time of the processes, which a file does not have.
+    used_ms: Option<f64>,
 }
 
 fn read(taken: &[ProfileFile], route: Option<&str>) -> Result<Read, FileError> {
@@ -196,7 +206,7 @@ fn read(taken: &[ProfileFile], route: Option<&str>) -> Result<Read, FileError> {
     }
     report.worker = report.workers.first().copied().unwrap_or_default();
     report.requests = route.map(|_| requests);
-    Ok(Read { profile: source_maps::mapped(profile, node), report, used_ms })
+    Ok(Read { profile: source_maps::mapped(profile, node), report, used_ms: Some(used_ms) })
 }
 
 /// Times that the preload has written beside the profile.
@@ -221,7 +231,7 @@ impl ProfileTotals {
     fn written(self, names: &Names) -> Result<(Report, PathBuf), FileError> {
         let file = names.write("cpuprofile", &write::cpuprofile(&self.profile, self.report.route.is_none()))?;
         let written = self.page(names, file.display().to_string());
-        written.inspect_err(|_| drop(std::fs::remove_file(&file)))
+        written.map_err(|error| error.with_kept(file))
     }
 
     /// Writes the page of a profile that is in `file`.
@@ -250,8 +260,11 @@ impl Read {
         let busy_ms = of(&|owner| *owner != Owner::Idle);
         // V8's clock goes on while the process waits for a CPU, where it happens to be; what is too much for that reason is taken
         // from all in proportion. Of a part of the time it is not known how much that is.
-        let part = if report.route.is_none() && busy_ms > used_ms { used_ms / busy_ms } else { 1.0 };
-        report.cpu_ms = busy_ms * part;
+        let part = match used_ms {
+            Some(used_ms) if report.route.is_none() && busy_ms > used_ms => used_ms / busy_ms,
+            _ => 1.0,
+        };
+        report.cpu_ms = used_ms.map(|_| busy_ms * part);
         report.busy_ms = busy_ms;
         report.collector_ms = of(&|owner| *owner == Owner::Collector) * part;
         report.samples = profile.tracks.iter().map(|track| track.samples.len()).sum();

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufReader, Read as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -11,13 +12,12 @@ use std::time::Duration;
 use sluice_catalog::snapshot::WorkerSnapshot;
 use sluice_profiles::{Owner, PERF_FIELDS, PerfFacts, Profile};
 
-use super::files::{FileError, Names, TemporaryPath};
+use super::files::{FileError, Names, StartedProgram, TemporaryPath};
 use super::hot::FunctionCost;
 use super::{ProfileTotals, Report, flame, show, text};
 use crate::args::ProfileArgs;
 use crate::client::connect::{ClientError, Gateway};
-use crate::client::source_maps;
-use crate::client::worker_known;
+use crate::client::{busiest, source_maps, worker_known};
 use flame::Unit;
 
 /// Samples a second of each thread's CPU time; no divisor of usual timers, so that it does not keep step with them.
@@ -53,10 +53,11 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     Ok(show(args, &report, &html, text))
 }
 
-/// Ids of workers and of their processes: the one that is named, all, or the one that has answered most requests.
+/// Ids of workers and of their processes: the one that is named, all, or the busiest.
 fn chosen(args: &ProfileArgs, mut workers: Vec<WorkerSnapshot>) -> Vec<(u64, u32)> {
-    workers.retain(|worker| worker.pid.is_some() && args.worker.is_none_or(|wanted| wanted == worker.id));
-    workers.sort_by_key(|worker| std::cmp::Reverse(worker.requests_total));
+    let wanted = if args.all { None } else { args.worker.or_else(|| busiest::of(&workers)) };
+    workers.retain(|worker| worker.pid.is_some() && wanted.is_none_or(|wanted| wanted == worker.id));
+    // Where none serves, one that starts.
     workers.truncate(if args.all { usize::MAX } else { 1 });
     let mut ids: Vec<(u64, u32)> = workers.iter().filter_map(|worker| Some((worker.id, worker.pid?))).collect();
     ids.sort_unstable();
@@ -100,7 +101,7 @@ fn read(profile: &mut Profile, data: &Path, threads: &HashMap<u32, String>) -> R
 }
 
 fn spawned(mut perf: Command) -> Result<Child, FileError> {
-    perf.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| {
+    perf.stdin(Stdio::null()).stderr(Stdio::piped()).process_group(0).spawn().map_err(|error| {
         FileError::Perf(match error.kind() {
             std::io::ErrorKind::NotFound => {
                 "it is not installed. Install the package linux-perf (Debian), linux-tools-generic (Ubuntu) or \
@@ -117,6 +118,7 @@ fn ended<T>(
     mut child: Child,
     using: impl FnOnce(&mut Child) -> std::io::Result<T>,
 ) -> Result<(T, String, bool), FileError> {
+    let _started = StartedProgram::new(&child);
     let stderr = child.stderr.take();
     // Otherwise a child that says much waits for its reader.
     let reader = std::thread::spawn(move || {
@@ -178,7 +180,7 @@ fn remarks(facts: PerfFacts) -> Vec<String> {
 fn drawn(profile: Profile, mut report: Report) -> ProfileTotals {
     let self_us = profile.self_us();
     report.subject = Some(format!("{}, all threads with native code", text::title(&report)));
-    report.cpu_ms = super::milliseconds(self_us.iter().sum());
+    report.cpu_ms = Some(super::milliseconds(self_us.iter().sum()));
     report.samples = profile.tracks.iter().map(|track| track.samples.len()).sum();
     report.places = places(&profile, &self_us);
     let mut flame = flame::flame(&profile, &self_us, text::title(&report), Unit::Us);

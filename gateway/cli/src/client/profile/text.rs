@@ -33,7 +33,7 @@ pub fn title(report: &Report) -> String {
 pub fn facts(report: &Report) -> Vec<(String, String)> {
     let mut facts = vec![
         ("Duration", duration(report.duration_ms / 1000.0)),
-        ("CPU time", milliseconds(Some(report.cpu_ms))),
+        (if report.cpu_ms.is_some() { "CPU time" } else { "Wall-clock time" }, milliseconds(Some(report.whole_ms()))),
         ("Garbage collection", milliseconds(Some(report.collector_ms))),
         ("Samples", report.samples.to_string()),
     ];
@@ -51,11 +51,11 @@ pub fn of(report: &Report) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "{}, {}: {} of CPU time{} in {} samples{}",
+        "{}, {}: {} of {} in {} samples{}",
         harmless(&title(report)),
         duration(report.duration_ms / 1000.0),
-        milliseconds(Some(report.cpu_ms)),
-        wall_clock(report),
+        milliseconds(Some(report.whole_ms())),
+        clock(report),
         report.samples,
         if report.renders > 0 { format!(", {} renders by @sluice/react", report.renders) } else { String::new() },
     );
@@ -75,7 +75,7 @@ pub fn of(report: &Report) -> String {
         return out;
     }
     if !report.places.is_empty() {
-        out.push_str(&places(&report.places, report.cpu_ms));
+        out.push_str(&places(&report.places, report.whole_ms()));
         out.push('\n');
     }
     let is_component = |cpu: &&ComponentCpu| !cpu.component.starts_with('(');
@@ -92,13 +92,14 @@ pub fn of(report: &Report) -> String {
     out
 }
 
-/// Wall-clock time beside the CPU time, if it is more.
-fn wall_clock(report: &Report) -> String {
-    let is_more = report.busy_ms > report.cpu_ms * 1.01;
-    if is_more {
-        format!(" (busy for {} of wall-clock time)", milliseconds(Some(report.busy_ms)))
-    } else {
-        String::new()
+/// Clock of the times, with the wall-clock time beside the CPU time if it is more.
+fn clock(report: &Report) -> String {
+    match report.cpu_ms {
+        None => "wall-clock time".to_owned(),
+        Some(cpu_ms) if report.busy_ms > cpu_ms * 1.01 => {
+            format!("CPU time (busy for {} of wall-clock time)", milliseconds(Some(report.busy_ms)))
+        }
+        Some(_) => "CPU time".to_owned(),
     }
 }
 
@@ -107,14 +108,14 @@ fn elsewhere(report: &Report) -> String {
     let others = report.components.iter().filter(|cpu| cpu.component != OUTSIDE);
     let mut rows = vec![["ELSEWHERE", "SELF", "SELF"].map(str::to_owned)];
     rows.extend(others.map(|cpu| {
-        let share = if report.cpu_ms > 0.0 { cpu.self_ms / report.cpu_ms * 100.0 } else { 0.0 };
+        let share = if report.whole_ms() > 0.0 { cpu.self_ms / report.whole_ms() * 100.0 } else { 0.0 };
         [short(&cpu.component), milliseconds(Some(cpu.self_ms)), format!("{share:.1} %")]
     }));
     if rows.len() > 1 { aligned(&rows) } else { String::new() }
 }
 
-fn places(places: &[FunctionCost], cpu_ms: f64) -> String {
-    let share = |us: u64| if cpu_ms > 0.0 { in_ms(us) / cpu_ms * 100.0 } else { 0.0 };
+fn places(places: &[FunctionCost], whole_ms: f64) -> String {
+    let share = |us: u64| if whole_ms > 0.0 { in_ms(us) / whole_ms * 100.0 } else { 0.0 };
     let mut rows = vec![["FUNCTION", "SELF", "SELF", "GC AFTER", "PACKAGE", "PLACE"].map(str::to_owned)];
     rows.extend(places.iter().take(PLACES_MAX).map(|place| {
         [
@@ -135,7 +136,7 @@ fn places(places: &[FunctionCost], cpu_ms: f64) -> String {
 #[allow(clippy::cast_precision_loss, reason = "renders of a minute are far below 2^52")]
 fn row(component: &ComponentCpu, report: &Report) -> [String; 6] {
     let per_render = |ms: f64| (report.renders > 0).then(|| ms / report.renders as f64);
-    let share = if report.cpu_ms > 0.0 { component.self_ms / report.cpu_ms } else { 0.0 };
+    let share = if report.whole_ms() > 0.0 { component.self_ms / report.whole_ms() } else { 0.0 };
     [
         short(&component.component),
         milliseconds(Some(component.self_ms)),
@@ -170,7 +171,7 @@ mod tests {
             duration_ms: 5000.0,
             renders: 100,
             samples: 9000,
-            cpu_ms: 4000.0,
+            cpu_ms: Some(4000.0),
             components: vec![cpu("Card\u{1b}", 1000.0, 1500.0), cpu("(garbage collector)", 200.0, 200.0)],
             places: vec![FunctionCost {
                 function: "check".to_owned(),
@@ -189,7 +190,7 @@ mod tests {
     fn a_look_that_saw_nothing_says_of_what() {
         for (requests, said) in [(None, "main thread did nothing"), (Some(0), "with --all"), (Some(3), "a longer time")]
         {
-            let report = Report { requests, components: Vec::new(), ..report() };
+            let report = Report { requests, components: Vec::new(), places: Vec::new(), ..report() };
             assert!(of(&report).contains(said), "{requests:?}");
         }
     }
@@ -238,6 +239,19 @@ mod tests {
             let text = of(&Report { busy_ms, ..report() });
             assert!(text.lines().next().is_some_and(|first| first.contains(said)), "{text}");
         }
+    }
+
+    #[test]
+    fn times_of_a_file_are_wall_clock_time() {
+        let report = Report { cpu_ms: None, busy_ms: 4000.0, subject: Some("a.cpuprofile".to_owned()), ..report() };
+        let text = of(&report);
+        assert!(text.starts_with("a.cpuprofile, 5.0 s: 4.00 s of wall-clock time in 9000 samples"), "{text}");
+        assert_eq!(line(&text, "check").join(" "), "check 2.00 s 50.0 % 100 ms app /srv/app.js:7");
+        let facts = facts(&report);
+        assert!(facts.contains(&("Wall-clock time".to_owned(), "4.00 s".to_owned())), "{facts:?}");
+        assert!(facts.iter().all(|(name, _)| name != "CPU time"), "{facts:?}");
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!((&json["cpu_ms"], &json["busy_ms"]), (&serde_json::Value::Null, &serde_json::json!(4000.0)));
     }
 
     #[test]

@@ -1,0 +1,53 @@
+//! The worker that a profile is taken of unless one is named: the one that works most.
+
+use sluice_catalog::snapshot::{WorkerSnapshot, WorkerState};
+
+use super::connect::{ClientError, Gateway};
+
+/// The worker to ask for: the one that is named, none if all are meant or none serves, else the busiest.
+pub fn chosen(gateway: &mut Gateway, worker: Option<u64>, all: bool) -> Result<Option<u64>, ClientError> {
+    if worker.is_some() || all {
+        return Ok(worker);
+    }
+    Ok(of(&gateway.status()?.workers))
+}
+
+/// Id of the serving worker that used most CPU time in the last seconds, then the one with most answered requests. One whose event
+/// loop is blocked, and which may end soon, only where no other serves.
+pub fn of(workers: &[WorkerSnapshot]) -> Option<u64> {
+    let serves = |worker: &&WorkerSnapshot| matches!(worker.state, WorkerState::Ready | WorkerState::Busy);
+    let busier = |a: &&WorkerSnapshot, b: &&WorkerSnapshot| {
+        let cpu = |worker: &WorkerSnapshot| worker.cpu.unwrap_or_default();
+        (b.lowered.cmp(&a.lowered))
+            .then_with(|| cpu(a).total_cmp(&cpu(b)))
+            .then_with(|| a.requests_total.cmp(&b.requests_total))
+            .then_with(|| b.id.cmp(&a.id))
+    };
+    workers.iter().filter(serves).max_by(busier).map(|worker| worker.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(id: u64, cpu: Option<f64>, requests_total: u64) -> WorkerSnapshot {
+        let known = crate::client::status::tests::snapshot().workers.remove(0);
+        WorkerSnapshot { id, cpu, requests_total, state: WorkerState::Busy, lowered: false, ..known }
+    }
+
+    #[test]
+    fn most_cpu_time_lately_counts_more_than_answers() {
+        assert_eq!(of(&[worker(1, Some(0.02), 900), worker(2, Some(0.98), 3)]), Some(2));
+        assert_eq!(of(&[worker(1, None, 3), worker(2, None, 9), worker(3, None, 9)]), Some(2));
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn a_worker_that_may_end_soon_is_chosen_only_where_no_other_serves() {
+        let blocked = WorkerSnapshot { lowered: true, ..worker(1, Some(1.0), 900) };
+        let leaving = WorkerSnapshot { state: WorkerState::Leaving, ..worker(2, Some(1.0), 900) };
+        assert_eq!(of(&[blocked.clone(), leaving.clone(), worker(3, Some(0.01), 1)]), Some(3));
+        assert_eq!(of(&[blocked, leaving.clone()]), Some(1));
+        assert_eq!(of(&[leaving]), None);
+    }
+}
