@@ -150,12 +150,15 @@ impl LikeForLike {
 /// Requests of a class, or renders of a component, in parts of a span, and events among them.
 pub type Counted<'a> = (&'a str, &'a [[u64; 2]]);
 
+/// Parts, and their sum.
+type Total<'a> = (&'a [[u64; 2]], [u64; 2]);
+
 /// Compares shares of events, by parts of two spans. Classes that both have are weighted as they came after, so that another mix of
 /// requests is no change. A change within `margin`, a difference of shares, is none.
 #[allow(clippy::cast_precision_loss)] // Far below 2^53.
 pub fn compare_shares(measure: Measure, before: &[Counted<'_>], after: &[Counted<'_>], margin: f64) -> Finding {
     let total = |parts: &[[u64; 2]]| parts.iter().fold([0, 0], |all, part| [all[0] + part[0], all[1] + part[1]]);
-    let pairs: Vec<[(&[[u64; 2]], [u64; 2]); 2]> = before
+    let pairs: Vec<[Total<'_>; 2]> = before
         .iter()
         .filter_map(|(class, was)| {
             let (_, is) = after.iter().find(|(its, _)| its == class)?;
