@@ -189,8 +189,24 @@ for (const method of ['GET', 'POST'])
     await nothingLeftOf(sluice);
   });
 
+void test('a handler of SIGTERM has its time in a drain, although the client of the request has left', async (t) => {
+  const journal = new Journal(t);
+  const env = { ...journal.env, SLUICE_DRAIN_TIMEOUT_MS: '600000' };
+  const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 1, env });
+  const client = await RawConnection.connect(sluice.port);
+  client.send(bytesOf('/flushes/it'));
+  await journal.saw('it', 'begin');
+  client.close();
+  await journal.saw('it', 'response-close');
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished(20_000)).code, 0);
+  await journal.saw('it', 'flushed');
+  const exit = sluice.logs.find(({ event }) => event === 'worker_exited');
+  assert.notEqual(exit?.['reason'], 'client_gone');
+});
+
 void test('a drain kills a worker that does not exit, if the clients of its requests have left', async (t) => {
-  const env = { SLUICE_DRAIN_TIMEOUT_MS: '600000', SLUICE_WORKERS_STOP_TIMEOUT_MS: '600000' };
+  const env = { SLUICE_DRAIN_TIMEOUT_MS: '600000', SLUICE_WORKERS_STOP_TIMEOUT_MS: '6000' };
   const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1, env });
   const client = await sent(sluice, '/block');
   await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a busy worker');

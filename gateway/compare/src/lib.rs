@@ -34,7 +34,7 @@ use events::{Events, Limits};
 use heap::Heaps;
 pub use html::{PageDifference, PageVerdict, compare_pages};
 pub use rule::{Rule, Ruling};
-pub use spans::{LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, compare_shares, like_for_like};
+pub use spans::{Counted, LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, compare_shares, like_for_like};
 use times::{Taken, Times};
 use visitors::Visitors;
 

@@ -147,23 +147,46 @@ impl LikeForLike {
     }
 }
 
-/// Compares shares of events, by parts of two spans: requests or renders, and events among them. A change within `margin`, a
-/// difference of shares, is none.
+/// Requests of a class, or renders of a component, in parts of a span, and events among them.
+pub type Counted<'a> = (&'a str, &'a [[u64; 2]]);
+
+/// Parts, and their sum.
+type Total<'a> = (&'a [[u64; 2]], [u64; 2]);
+
+/// Compares shares of events, by parts of two spans. Classes that both have are weighted as they came after, so that another mix of
+/// requests is no change. A change within `margin`, a difference of shares, is none.
 #[allow(clippy::cast_precision_loss)] // Far below 2^53.
-pub fn compare_shares(measure: Measure, before: &[[u64; 2]], after: &[[u64; 2]], margin: f64) -> Finding {
-    let of = |parts: &[[u64; 2]]| {
-        let [count, events] = parts.iter().fold([0, 0], |all, part| [all[0] + part[0], all[1] + part[1]]);
-        if count < REQUESTS_MIN {
+pub fn compare_shares(measure: Measure, before: &[Counted<'_>], after: &[Counted<'_>], margin: f64) -> Finding {
+    let total = |parts: &[[u64; 2]]| parts.iter().fold([0, 0], |all, part| [all[0] + part[0], all[1] + part[1]]);
+    let pairs: Vec<[Total<'_>; 2]> = before
+        .iter()
+        .filter_map(|(class, was)| {
+            let (_, is) = after.iter().find(|(its, _)| its == class)?;
+            Some([*was, *is].map(|parts| (parts, total(parts))))
+        })
+        .filter(|sides| sides.iter().all(|(_, [count, _])| *count > 0))
+        .collect();
+    let requests = pairs.iter().map(|[_, (_, [count, _])]| *count as f64).sum::<f64>();
+    // Share of one side, and its variance.
+    let of = |side: usize| {
+        if pairs.iter().map(|sides| sides[side].1[0]).sum::<u64>() < REQUESTS_MIN {
             return None;
         }
-        let (count, share) = (count as f64, events as f64 / count as f64);
-        // One event more, so that none in a few requests is not taken for certainty.
-        let near = (events as f64 + 1.0) / (count + 2.0);
-        let spent = Spent { class: "", requests: 0, mean_us: 0.0, parts };
-        let between = variance(std::iter::once((1.0, &spent)))?;
-        Some((share, between.max(near * (1.0 - near) / count)))
+        let (mut share, mut least, mut classes) = (0.0, 0.0, Vec::new());
+        for sides in &pairs {
+            let weight = sides[1].1[0] as f64 / requests;
+            let (parts, [count, events]) = sides[side];
+            let (count, events) = (count as f64, events as f64);
+            share += weight * events / count;
+            // One event more, so that none in a few requests is not taken for certainty.
+            let near = (events + 1.0) / (count + 2.0);
+            least += weight * weight * near * (1.0 - near) / count;
+            classes.push((weight, Spent { class: "", requests: 0, mean_us: 0.0, parts }));
+        }
+        let between = variance(classes.iter().map(|(weight, spent)| (*weight, spent)))?;
+        Some((share, between.max(least)))
     };
-    let Some(((was, of_before), (is, of_after))) = of(before).zip(of(after)) else {
+    let Some(((was, of_before), (is, of_after))) = of(0).zip(of(1)) else {
         return Finding { measure, verdict: Verdict::Unknown, change: None, sure: 0.0 };
     };
     let (value, known) = (is - was, 1.0 / (of_before + of_after));
@@ -310,15 +333,48 @@ mod tests {
         (0..parts).map(|_| part()).collect()
     }
 
+    fn of_one(measure: Measure, before: &[[u64; 2]], after: &[[u64; 2]]) -> Finding {
+        compare_shares(measure, &[("GET /", before)], &[("GET /", after)], 0.002)
+    }
+
+    #[test]
+    fn another_mix_of_classes_is_no_change_of_shares_and_one_that_fails_more_is() {
+        let mut verdicts = [0; 3];
+        for seed in 1..=500 {
+            let mut noise = noise(seed);
+            let mut side = |good: usize, bad: usize, share: f64| {
+                [("GET /", events(&mut noise, good, 0.001)), ("GET /bad", events(&mut noise, bad, share))]
+            };
+            let compare = |before: &[Class; 2], after: &[Class; 2]| {
+                let [before, after] = [before, after].map(|[one, two]| [(one.0, &*one.1), (two.0, &*two.1)]);
+                compare_shares(Measure::Failures, &before, &after, 0.002).verdict
+            };
+            let before = side(20, 1, 0.7);
+            verdicts[0] += i32::from(compare(&before, &side(20, 8, 0.7)) != Verdict::Unknown);
+            let before = side(20, 8, 0.5);
+            verdicts[1] += i32::from(compare(&before, &side(24, 2, 0.5)) != Verdict::Unknown);
+            verdicts[2] += i32::from(compare(&before, &side(24, 4, 0.9)) == Verdict::Worse);
+        }
+        assert!(verdicts[0] <= 5 && verdicts[1] <= 5 && verdicts[2] > 450, "{verdicts:?}");
+    }
+
+    #[test]
+    fn a_class_that_only_one_span_has_says_nothing_of_shares() {
+        let good = [[100, 0]; 12];
+        let after: [Counted<'_>; 2] = [("GET /", &good), ("GET /scanned", &[[50, 50]; 12])];
+        let finding = compare_shares(Measure::Failures, &[("GET /", &good)], &after, 0.002);
+        assert_eq!((finding.verdict, finding.change.map(|change| change.value)), (Verdict::Unknown, Some(0.0)));
+    }
+
     #[test]
     fn equal_shares_are_no_change_and_more_failures_are_worse() {
         let (mut alarms, mut found, mut inside) = (0, 0, 0);
         for seed in 1..=1_000 {
             let mut noise = noise(seed);
             let (before, alike) = (events(&mut noise, 24, 0.01), events(&mut noise, 24, 0.01));
-            let finding = compare_shares(Measure::Failures, &before, &alike, 0.002);
+            let finding = of_one(Measure::Failures, &before, &alike);
             alarms += i32::from(finding.verdict != Verdict::Unknown);
-            let finding = compare_shares(Measure::Failures, &before, &events(&mut noise, 24, 0.05), 0.002);
+            let finding = of_one(Measure::Failures, &before, &events(&mut noise, 24, 0.05));
             found += i32::from(finding.verdict == Verdict::Worse);
             inside += i32::from(finding.change.is_some_and(|change| change.low < 0.04 && 0.04 < change.high));
         }
@@ -328,7 +384,7 @@ mod tests {
     #[test]
     fn shares_of_few_or_of_one_bad_moment_are_not_sure() {
         let calm = vec![[100, 0]; 12];
-        let compare = |after: &[[u64; 2]]| compare_shares(Measure::Holes, &calm, after, 0.002);
+        let compare = |after: &[[u64; 2]]| of_one(Measure::Holes, &calm, after);
         assert_eq!(compare(&[[9, 9]; 6]).change, None, "too few");
         assert_eq!(compare(&[[100, 3]; 3]).change, None, "too few parts");
         assert_eq!(compare(&calm).verdict, Verdict::Unknown);

@@ -2,7 +2,7 @@
 //! version comes.
 
 use sluice_catalog::snapshot::{ClassChangeSnapshot, DeploySnapshot, FindingSnapshot, ReportSide, ReportSnapshot};
-use sluice_compare::{Finding, Measure, REQUESTS_MIN, Spent, Verdict, compare_shares, like_for_like};
+use sluice_compare::{Counted, Finding, Measure, REQUESTS_MIN, Spent, Verdict, compare_shares, like_for_like};
 use sluice_trends::SideParts;
 
 /// Changes below which times do not matter, as ratios: compiled code and neighbours of a process differ.
@@ -40,7 +40,6 @@ pub(crate) fn compare(report: &ReportSnapshot, [was, is]: &[SideParts; 2]) -> Op
         (Measure::Cpu, CPU_MARGIN, cpu(before), cpu(after)),
         (Measure::Service, SERVICE_MARGIN, service(was), service(is)),
     ];
-    let failures = |side: &SideParts| sum(side.classes.values().map(|class| &class.failures));
     let (mut findings, mut changes, mut compared) = (Vec::new(), Vec::new(), 0);
     for (measure, margin, before, after) in &times {
         findings.extend(like_for_like(before, after).map(|all| all.finding_beyond(*measure, *margin, 1)));
@@ -59,7 +58,7 @@ pub(crate) fn compare(report: &ReportSnapshot, [was, is]: &[SideParts; 2]) -> Op
         }
     }
     findings.push(compare_shares(Measure::Failures, &failures(was), &failures(is), SHARE_MARGIN));
-    findings.push(compare_shares(Measure::Holes, &was.holes, &is.holes, SHARE_MARGIN));
+    findings.push(compare_shares(Measure::Holes, &holes(was), &holes(is), SHARE_MARGIN));
     let value = |finding: &Finding| finding.change.map_or(0.0, |change| change.value);
     changes.sort_by(|one, other| value(&other.3).total_cmp(&value(&one.3)));
     changes.truncate(CLASSES_MAX);
@@ -105,16 +104,12 @@ fn service(side: &SideParts) -> Vec<Spent<'_>> {
         .collect()
 }
 
-/// Parts of all classes together.
-fn sum<'a>(classes: impl Iterator<Item = &'a Vec<[u64; 2]>>) -> Vec<[u64; 2]> {
-    let mut all: Vec<[u64; 2]> = Vec::new();
-    for parts in classes {
-        all.resize(all.len().max(parts.len()), [0; 2]);
-        for (sum, part) in all.iter_mut().zip(parts) {
-            *sum = [sum[0] + part[0], sum[1] + part[1]];
-        }
-    }
-    all
+fn failures(side: &SideParts) -> Vec<Counted<'_>> {
+    side.classes.iter().map(|(class, parts)| (&**class, &*parts.failures)).collect()
+}
+
+fn holes(side: &SideParts) -> Vec<Counted<'_>> {
+    side.holes.iter().map(|(component, parts)| (&**component, &**parts)).collect()
 }
 
 #[cfg(test)]
@@ -136,7 +131,7 @@ mod tests {
                 let ended = RequestCost { cpu_us: Some(us), service_us: us * 2, runs: &[], failed };
                 spending.request(now_ms, generation, &Rc::from(class), &ended);
             }
-            spending.rendered(now_ms, generation, 10, holes);
+            spending.rendered(now_ms, generation, "Price", 10, holes);
         }
     }
 
@@ -173,6 +168,25 @@ mod tests {
         assert_eq!(alike.classes, []);
         let better = deploy(5_000, u64::MAX, 0);
         assert_eq!(verdicts(&better)[..2], [("CPU time", "better"), ("service time", "better")]);
+    }
+
+    #[test]
+    fn another_mix_of_requests_and_renders_is_no_change_of_failures_and_holes() {
+        let mut spending = Spending::default();
+        let class = Rc::from("GET /bad");
+        for (from_s, generation, every) in [(0, 1, 30), (1_200, 2, 6)] {
+            serve(&mut spending, from_s, generation, 10_000, u64::MAX, 0);
+            for second in (0..1_200).step_by(every) {
+                let now_ms = (from_s + second) * 1000;
+                let ended = RequestCost { cpu_us: Some(900), service_us: 1_000, runs: &[], failed: true };
+                spending.request(now_ms, generation, &class, &ended);
+                spending.rendered(now_ms, generation, "Ad", 10, 10);
+            }
+        }
+        let mixed = compare(&spending.report(None), &spending.parts().unwrap()).unwrap();
+        for finding in &mixed.findings[2..] {
+            assert_eq!((finding.verdict.as_str(), finding.change), ("unknown", Some(0.0)), "{finding:?}");
+        }
     }
 
     #[test]

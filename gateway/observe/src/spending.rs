@@ -31,9 +31,9 @@ impl Spendings {
         self.spending.borrow_mut().held(unix_ms(), generation, worker, rss_bytes);
     }
 
-    /// Records renders of a worker of this version of the app, and those that left a hole in their page.
-    pub fn rendered(&self, generation: u64, renders: u64, holes: u64) {
-        self.spending.borrow_mut().rendered(unix_ms(), generation, renders, holes);
+    /// Records renders of a component by a worker of this version of the app, and those that left a hole in their page.
+    pub fn rendered(&self, generation: u64, component: &str, renders: u64, holes: u64) {
+        self.spending.borrow_mut().rendered(unix_ms(), generation, component, renders, holes);
     }
 
     /// Changes since the latest version of the app came; `None` while only one has served. Up to 10 s old.

@@ -207,12 +207,17 @@ impl Sessions {
         known: Option<Arm>,
         serving: impl FnOnce() -> Vec<(u32, WorkerId)>,
     ) -> Visit {
+        let (path, _) = engine_io::split(&asked.head.path_and_query);
         let by = self.in_force.borrow().by;
+        let is_by_address = match by {
+            Sticky::Off => self.libraries.borrow().takes(path),
+            Sticky::Cookie => false,
+            Sticky::Address => true,
+        };
         let kept = match by {
-            Sticky::Off => None,
             Sticky::Cookie => self.worker_by_cookie(asked.head),
-            // Entries outlive their workers.
-            Sticky::Address => {
+            // Entries outlive their workers. Without a rule they are of libraries' clients, whose pages are of the same version.
+            Sticky::Off | Sticky::Address => {
                 let latest = self.addresses.borrow_mut().latest_of(asked.client);
                 latest.filter(|worker| self.names.borrow().names.contains_key(worker))
             }
@@ -220,7 +225,7 @@ impl Sessions {
         let tried = kept.filter(|worker| self.trial.has(*worker));
         let is_drawn = kept.is_none() && self.trial.draws(share, asked.client);
         let tries = tried.or_else(|| self.trial.worker(asked.client));
-        let goes_by_address = by == Sticky::Address && tries.is_some() && (tried.is_some() || is_drawn);
+        let goes_by_address = is_by_address && tries.is_some() && (tried.is_some() || is_drawn);
         // Otherwise the address would be kept with a worker of the present version.
         let mut visit = if goes_by_address { self.home_of(asked, Vec::new) } else { self.home_of(asked, serving) };
         if let Home::At(home) = visit.home {
@@ -233,7 +238,8 @@ impl Sessions {
             None => is_drawn,
         };
         visit.tries = tries.filter(|_| is_of_trial);
-        visit.is_drawn = visit.tries.is_some() && kept.is_none() && !goes_by_address;
+        let has_session = kept.is_some() && (by != Sticky::Off || is_by_address);
+        visit.is_drawn = visit.tries.is_some() && !has_session && !goes_by_address;
         if let Some(worker) = visit.tries.filter(|_| goes_by_address && visit.is_counted) {
             self.addresses.borrow_mut().keep(asked.client, worker);
         }

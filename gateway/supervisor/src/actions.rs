@@ -151,9 +151,11 @@ impl Supervisor {
         }
     }
 
-    /// Kills a worker that has not exited although it was asked to, if it works only for clients that have left.
+    /// Kills a worker that has not exited although it was asked to, if it works only for clients that have left. One that
+    /// listens to messages gets its SIGTERM only now.
     pub fn end_for_nobody(&self, worker: WorkerId) {
-        if self.processes.borrow().contains_key(&worker) {
+        let is_due = |process: &Rc<Process>| !process.hears_messages.get();
+        if self.processes.borrow().get(&worker).is_some_and(is_due) {
             self.kill(worker, KillReason::ClientGone);
         }
     }

@@ -14,7 +14,8 @@ const PERIOD_MS: u64 = 60_000;
 const SHORT_FOR_MS: u64 = 1_800_000;
 /// Length of older ones together, milliseconds.
 const LONG_PERIOD_MS: u64 = 600_000;
-/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 13 MB.
+/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 13 MB, and
+/// with as many components 3 MB more.
 const PERIODS_MAX: usize = 130;
 /// Requests of a part at first; twice as many whenever there are too many parts.
 const PART_REQUESTS: u32 = 8;
@@ -23,6 +24,10 @@ const TOLD_PARTS_MAX: usize = 24;
 /// Classes that a period tells apart; further ones count together.
 const CLASSES_MAX: usize = 100;
 const CLASS_OTHER: &str = "other";
+/// The same for components.
+const COMPONENTS_MAX: usize = 100;
+/// Longest name of a component.
+const COMPONENT_CHARS_MAX: usize = 100;
 /// A worker that was not heard for longer is not known to have held its memory.
 const SILENCE_MS_MAX: u64 = 5_000;
 
@@ -57,13 +62,13 @@ pub struct ClassParts {
     pub failures: Vec<[u64; 2]>,
 }
 
-/// Parts of a span by class, and those of all renders in it.
+/// Parts of a span by class and component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SideParts {
     /// Parts of each class.
     pub classes: BTreeMap<Rc<str>, ClassParts>,
-    /// Renders of components, and those of them that left a hole in their page.
-    pub holes: Vec<[u64; 2]>,
+    /// Renders of each component, and those of them that left a hole in their page.
+    pub holes: BTreeMap<Rc<str>, Vec<[u64; 2]>>,
 }
 
 /// See the module's text.
@@ -88,8 +93,8 @@ struct Period {
     part: usize,
     part_requests: u32,
     part_requests_max: u32,
-    /// Renders of components, and holes among them.
-    renders: Parts,
+    /// Renders of each component, and holes among them.
+    renders: BTreeMap<Rc<str>, Parts>,
 }
 
 #[derive(Debug, Default)]
@@ -115,10 +120,11 @@ impl Spending {
         period.totals(class).record(ended, part);
     }
 
-    /// A worker of this version has rendered components, some of which left a hole in their page.
-    pub fn rendered(&mut self, now_ms: u64, generation: u64, renders: u64, holes: u64) {
+    /// A worker of this version has rendered a component, and some of the renders left a hole in their page.
+    pub fn rendered(&mut self, now_ms: u64, generation: u64, component: &str, renders: u64, holes: u64) {
         let period = self.period(now_ms, generation);
-        period.renders.add(period.part, [renders, holes.min(renders)]);
+        let part = period.part;
+        period.renders_of(component).add(part, [renders, holes.min(renders)]);
     }
 
     /// A worker has so much resident memory.
@@ -218,7 +224,7 @@ impl Period {
     fn new(generation: u64, now_ms: u64) -> Self {
         let (from_ms, until_ms, held, classes) = (now_ms, now_ms, 0.0, BTreeMap::new());
         let (part, part_requests, part_requests_max) = (0, 0, PART_REQUESTS);
-        let renders = Parts::default();
+        let renders = BTreeMap::new();
         Self { generation, from_ms, until_ms, held, classes, part, part_requests, part_requests_max, renders }
     }
 
@@ -233,7 +239,7 @@ impl Period {
     fn begin_part(&mut self) {
         if self.part + 1 == PARTS {
             self.classes.values_mut().for_each(ClassTotals::halve);
-            self.renders.halve();
+            self.renders.values_mut().for_each(Parts::halve);
             self.part = PARTS / 2 - 1;
             self.part_requests_max = self.part_requests_max.saturating_mul(2);
         }
@@ -247,13 +253,22 @@ impl Period {
         self.classes.entry(class).or_default()
     }
 
+    fn renders_of(&mut self, component: &str) -> &mut Parts {
+        let end = component.char_indices().nth(COMPONENT_CHARS_MAX).map_or(component.len(), |(at, _)| at);
+        let name = &component[..end];
+        let is_told = self.renders.contains_key(name) || self.renders.len() < COMPONENTS_MAX;
+        self.renders.entry(Rc::from(if is_told { name } else { CLASS_OTHER })).or_default()
+    }
+
     /// Takes a later period in, as one part.
     fn take_in(&mut self, later: &Self) {
         self.until_ms = self.until_ms.max(later.until_ms);
         self.held += later.held;
         self.begin_part();
         let part = self.part;
-        self.renders.add(part, later.renders.total());
+        for (component, renders) in &later.renders {
+            self.renders_of(component).add(part, renders.total());
+        }
         for (class, totals) in &later.classes {
             self.totals(class).add(totals, part);
         }
@@ -290,13 +305,17 @@ impl ClassTotals {
 /// Parts of all of these periods together, as many as [`side`] tells.
 fn side_parts<'a>(periods: impl Iterator<Item = &'a Period> + Clone) -> SideParts {
     let parts: usize = periods.clone().map(|period| period.part + 1).sum();
-    let none = || vec![[0; 2]; parts.min(TOLD_PARTS_MAX)];
-    let mut sides = SideParts { classes: BTreeMap::new(), holes: none() };
+    let told_parts = parts.min(TOLD_PARTS_MAX);
+    let none = || vec![[0; 2]; told_parts];
+    let mut sides = SideParts::default();
     let mut parts_before = 0;
     for period in periods {
         for at in 0..=period.part {
-            let told = (parts_before + at) * sides.holes.len() / parts;
-            add(&mut sides.holes[told], period.renders.at(at));
+            let told = (parts_before + at) * told_parts / parts;
+            for (component, renders) in &period.renders {
+                let of = sides.holes.entry(Rc::clone(component)).or_insert_with(none);
+                add(&mut of[told], renders.at(at));
+            }
             for (class, totals) in &period.classes {
                 let made = || ClassParts { service: none(), failures: none() };
                 let of = sides.classes.entry(Rc::clone(class)).or_insert_with(made);

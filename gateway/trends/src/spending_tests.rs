@@ -167,16 +167,35 @@ fn parts_of_two_versions_tell_times_failures_and_holes_of_each() {
         let now_ms = 30 * MINUTE + second * 1000;
         let failed = RequestCost { failed: second % 10 == 0, ..ended(None, 30_000) };
         spending.request(now_ms, 2, &Rc::from("GET /"), &failed);
-        spending.rendered(now_ms, 2, 20, 1);
+        spending.rendered(now_ms, 2, "Price", 20, 1);
     }
-    spending.rendered(31 * MINUTE, 2, 3, u64::MAX);
+    spending.rendered(31 * MINUTE, 2, "Price", 3, u64::MAX);
+    spending.rendered(31 * MINUTE, 2, "Ad", 1, 0);
     let [before, after] = spending.parts().unwrap();
     let total = |parts: &[[u64; 2]]| parts.iter().fold([0, 0], |all, of| [all[0] + of[0], all[1] + of[1]]);
-    assert_eq!(total(&before.holes), [0, 0]);
-    assert_eq!(total(&after.holes), [12_003, 603]);
+    assert!(before.holes.is_empty());
+    assert_eq!((total(&after.holes["Price"]), total(&after.holes["Ad"])), ([12_003, 603], [1, 0]));
     assert_eq!(total(&before.classes["GET /"].service), [1800, 18_000_000]);
     assert_eq!(total(&before.classes["GET /search"].failures), [1800, 0]);
     assert_eq!(total(&after.classes["GET /"].failures), [600, 60]);
     assert_eq!(total(&after.classes["GET /"].service), [540, 540 * 30_000], "the time of an error says nothing");
-    assert_eq!((before.holes.len(), after.holes.len()), (TOLD_PARTS_MAX, TOLD_PARTS_MAX));
+    assert_eq!((before.classes["GET /"].failures.len(), after.holes["Ad"].len()), (TOLD_PARTS_MAX, TOLD_PARTS_MAX));
+}
+
+#[test]
+fn i6_components_are_bounded_and_the_rest_counts_together() {
+    let mut spending = Spending::default();
+    for generation in [1, 2] {
+        spending.request(0, generation, &Rc::from("GET /"), &ended(None, 1));
+        for number in 0..1_000 {
+            spending.rendered(0, generation, &format!("C{number:0200}"), 1, 1);
+            spending.rendered(0, generation, &format!("C{number}"), 1, 1);
+        }
+    }
+    let [before, after] = spending.parts().unwrap();
+    assert_eq!(before, after);
+    assert!(
+        after.holes.len() <= COMPONENTS_MAX + 1 && after.holes.keys().all(|name| name.len() <= COMPONENT_CHARS_MAX)
+    );
+    assert_eq!(after.holes.values().flatten().map(|part| part[0]).sum::<u64>(), 2_000);
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use sluice_compare::{Arm, ArmTimes, Finding, Measure};
 
 use crate::beacon::{Beacon, Device};
-use crate::names::{Names, OTHER};
+use crate::names::{Names, OTHER, UNUSED};
 
 /// Experiments that are compared.
 const EXPERIMENTS_MAX: usize = 16;
-/// Arms of one experiment that are compared.
+/// Arms of one experiment that are compared. Beyond them, one of which no page was made for an hour makes room.
 const ARMS_MAX: usize = 8;
 /// Classes of pages that are distinguished in one experiment.
 const CLASSES_MAX: usize = 20;
@@ -61,11 +61,14 @@ struct Experiment {
 struct Views {
     count: u64,
     times: [ArmTimes; MEASURES.len()],
+    /// Latest time at which a worker made a page of it.
+    used: Duration,
 }
 
 impl Default for Views {
     fn default() -> Self {
-        Views { count: 0, times: MEASURES.map(|measure| ArmTimes::new(measure, COMPARISONS)) }
+        let times = MEASURES.map(|measure| ArmTimes::new(measure, COMPARISONS));
+        Views { count: 0, times, used: Duration::ZERO }
     }
 }
 
@@ -77,14 +80,20 @@ impl Experiments {
             return;
         }
         let experiment = self.experiments.used(name, now);
-        if experiment.arms.contains_key(arm) || experiment.arms.len() == ARMS_MAX {
+        if let Some(views) = experiment.arms.get_mut(arm) {
+            views.used = now;
             return;
         }
         let before = experiment.baseline().map(str::to_owned);
-        experiment.arms.insert(arm.to_owned(), Views::default());
+        if experiment.arms.len() == ARMS_MAX && !experiment.makes_room(now) {
+            return;
+        }
+        experiment.arms.insert(arm.to_owned(), Views { used: now, ..Views::default() });
         if experiment.baseline() != before.as_deref() {
             // The others have been compared with another arm.
-            experiment.arms.values_mut().for_each(|views| *views = Views { count: views.count, ..Views::default() });
+            for views in experiment.arms.values_mut() {
+                *views = Views { count: views.count, used: views.used, ..Views::default() };
+            }
         }
     }
 
@@ -110,6 +119,13 @@ impl Experiment {
     fn baseline(&self) -> Option<&str> {
         let control = self.arms.get_key_value(CONTROL).or_else(|| self.arms.first_key_value());
         control.map(|(name, _)| name.as_str())
+    }
+
+    fn makes_room(&mut self, now: Duration) -> bool {
+        let longest =
+            self.arms.iter().min_by_key(|(_, views)| views.used).map(|(arm, views)| (arm.clone(), views.used));
+        let unused = longest.filter(|(_, used)| now.saturating_sub(*used) >= UNUSED);
+        unused.is_some_and(|(arm, _)| self.arms.remove(&arm).is_some())
     }
 
     fn measured(&mut self, arm: &str, beacon: &Beacon, class: &str) {
@@ -207,6 +223,35 @@ mod tests {
         let card = &experiments.findings()[0];
         assert_eq!((card.baseline.as_str(), card.arms[2].views), ("control", 1200));
         assert!(card.arms.iter().all(|arm| arm.findings.is_empty()), "{card:?}");
+    }
+
+    #[test]
+    fn an_arm_that_no_page_has_any_more_makes_room_for_a_new_one() {
+        let mut experiments = Experiments::default();
+        for arm in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            experiments.known(&format!("card:{arm}"), NOW);
+        }
+        for arm in ["a", "b", "d", "e", "f", "g", "h", "new"] {
+            experiments.known(&format!("card:{arm}"), NOW + UNUSED / 2);
+        }
+        let names = |experiments: &Experiments| {
+            experiments.findings()[0].arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>().concat()
+        };
+        assert_eq!(names(&experiments), "abcdefgh", "each was used in the last hour");
+        for _ in 0..60 {
+            views(&mut experiments, "card:a", 20, 3_000);
+            views(&mut experiments, "card:b", 20, 2_000);
+        }
+        experiments.known("card:new", NOW + UNUSED);
+        experiments.known("card:newer", NOW + UNUSED);
+        assert_eq!(names(&experiments), "abdefghnew", "the one unused for longest has gone");
+        assert_eq!(experiments.findings()[0].arms[1].findings[0].verdict, Verdict::Better, "others are still compared");
+        for arm in ["b", "d", "e", "f", "g", "h", "new", "newer"] {
+            experiments.known(&format!("card:{arm}"), NOW + UNUSED * 2);
+        }
+        let card = &experiments.findings()[0];
+        assert_eq!((card.baseline.as_str(), card.arms[0].views), ("b", 1_200));
+        assert!(card.arms.iter().all(|arm| arm.findings.is_empty()), "the baseline has gone: {card:?}");
     }
 
     #[test]

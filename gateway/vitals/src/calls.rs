@@ -123,11 +123,15 @@ impl Calls {
                 Some((name.as_str(), now.saturating_sub(since)))
             })
             .collect();
-        let waiting: Vec<u64> = names.iter().map(|name| self.waiting(name)).collect();
+        let waiting: Vec<(u64, f64)> = names
+            .iter()
+            .map(|name| (self.waiting(name), self.open_to(name).map(|open| open.recent_ms(now)).sum()))
+            .collect();
         let mut rows: Vec<(f64, CalledHostSnapshot)> = Vec::with_capacity(names.len());
-        for ((name, row), waiting) in self.hosts.iter_mut().zip(waiting) {
+        for ((name, row), (waiting, open_ms)) in self.hosts.iter_mut().zip(waiting) {
             let oldest_ms = oldest.get(name).map(|oldest| oldest.as_secs_f64() * 1000.0);
-            rows.push(row.snapshot(name, waiting, oldest_ms, now));
+            let (time_ms, row) = row.snapshot(name, waiting, oldest_ms, now);
+            rows.push((time_ms + open_ms, row));
         }
         let all: f64 = rows.iter().map(|(time_ms, _)| time_ms).sum();
         rows.sort_by(|(one, first), (other, second)| {
@@ -140,6 +144,17 @@ impl Calls {
     /// Open calls to this host; all of those without a row are of the row of the others.
     fn open_to<'a>(&'a self, host: &'a str) -> impl Iterator<Item = &'a Open> {
         self.open.values().flatten().filter(move |open| self.hosts.name_of(&open.host) == host)
+    }
+}
+
+impl Open {
+    /// Time for which these calls have waited within the windows of recent figures, milliseconds. Only the age of the first is known:
+    /// the others count half of it.
+    #[allow(clippy::cast_precision_loss, reason = "a sum of times need not be exact")]
+    fn recent_ms(&self, now: Duration) -> f64 {
+        let recent = Duration::from_secs(RECENT_S + now.as_secs() % RECENT_S);
+        let first_ms = now.saturating_sub(self.since).min(recent).as_secs_f64() * 1000.0;
+        first_ms * (self.waiting as f64 + 1.0) / 2.0
     }
 }
 
@@ -160,8 +175,7 @@ impl HostCalls {
         self.time_us = self.time_us.saturating_add(time_us.min(TIME_US_MAX));
     }
 
-    /// The row for operators, and the time that calls took lately, open ones included, in milliseconds.
-    #[allow(clippy::cast_precision_loss, reason = "a sum of times need not be exact")]
+    /// The row for operators, and the time that calls took that were answered lately, in milliseconds.
     fn snapshot(
         &mut self,
         host: &str,
@@ -172,7 +186,7 @@ impl HostCalls {
         let [calls, errors] = self.lately.sums(now);
         let mut percentile_ms = |hundredths| self.times.percentile(hundredths, now).map(|us| us / 1000.0);
         let (p50_ms, p95_ms) = (percentile_ms(50), percentile_ms(95));
-        let time_ms = self.times.sum(now) / 1000.0 + waiting as f64 * oldest_ms.unwrap_or(0.0);
+        let time_ms = self.times.sum(now) / 1000.0;
         let row = CalledHostSnapshot {
             host: host.to_owned(),
             calls_total: self.calls,
@@ -266,6 +280,31 @@ mod tests {
         calls.gone(2);
         calls.told(2, false, &[stuck], S * 5);
         assert_eq!(calls.waiting("stuck.test"), 0, "of a worker that is gone none waits");
+    }
+
+    #[test]
+    fn a_call_that_waits_for_hours_counts_the_recent_time_alone() {
+        let mut calls = Calls::default();
+        let now = S * 7_230;
+        let slow = CallsReport { times_us: &[900_000], counts: &[95], ..report("slow.test") };
+        let poll = CallsReport { host: "poll.test", waiting: 1, oldest_us: 7_200_000_000, ..Default::default() };
+        calls.told(1, true, &[slow, poll], now);
+        let shares: Vec<_> =
+            calls.snapshot(now).into_iter().map(|row| (row.host, (row.share * 10.0).round())).collect();
+        assert_eq!(
+            shares,
+            [("poll.test".to_owned(), 5.0), ("slow.test".to_owned(), 5.0)],
+            "the poll has waited 90 s since 7,140 s"
+        );
+        let others = CallsReport { waiting: 9, oldest_us: 1_000_000, ..poll };
+        calls.told(2, true, &[others], now);
+        let row = &calls.snapshot(now)[0];
+        assert_eq!((row.host.as_str(), row.waiting, row.oldest_ms), ("poll.test", 10, Some(7_200_000.0)));
+        assert!(
+            row.share > 0.5 && row.share < 0.55,
+            "those of another worker are as old as its own first: {}",
+            row.share
+        );
     }
 
     #[test]

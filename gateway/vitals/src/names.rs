@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Row of all that has no row of its own.
 pub(crate) const OTHER: &str = "other";
 /// A name that nobody has used for so long makes room for a new one.
-const UNUSED: Duration = Duration::from_secs(3600);
+pub(crate) const UNUSED: Duration = Duration::from_secs(3600);
 
 /// Rows by name. Beyond `MAX` names, one that has not been used for an hour makes room, else the new one counts as [`OTHER`].
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 // Writes to JOURNAL what it sees of each request and its client. The path says what it does: `wait` never answers,
 // `stream` writes until its response closes, and neither ever calls `end()`; `computes` ends half a second after the close;
-// `keeps` holds its response for ever and never ends it; `sync` answers at once. The rest of the path is a name.
+// `keeps` holds its response for ever and never ends it; `flushes` does so until two seconds after SIGTERM; `sync` answers at once. The rest of the path is a name.
 'use strict';
 
 const fs = require('node:fs');
@@ -36,6 +36,15 @@ const server = http.createServer((request, response) => {
       }, 500);
     });
   } else if (does === 'keeps') kept.push(response);
+  else if (does === 'flushes') {
+    kept.push(response);
+    process.on('SIGTERM', () => {
+      setTimeout(() => {
+        seen('flushed');
+        process.exit(0);
+      }, 2_000);
+    });
+  }
 });
 
 // Upgrades: `/upgrade/NAME` is never answered, `/refuse/NAME` gets an ordinary response, late; `/accept/NAME` is accepted, late.

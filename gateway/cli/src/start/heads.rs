@@ -1,7 +1,7 @@
 //! Longest head of a request, by the option of Node.js that the app is started with: the gateway accepts what the app
 //! would accept alone.
 
-use sluice_catalog::config::{ConfigInForce, Origin};
+use sluice_catalog::config::{Config, ConfigInForce, Origin};
 use sluice_supervisor::Start;
 
 use super::app::AppCommand;
@@ -19,6 +19,13 @@ pub fn settle(loaded: &mut ConfigInForce, app: &AppCommand) {
         loaded.config.server.headers_bytes_max = bytes;
         loaded.config.bounds.request_line_bytes_max = bytes;
     }
+}
+
+/// Settings in force after a reload to these. The limit of the request line is no setting, and follows the app's option.
+pub fn reloaded(in_force: &Config, loaded: &Config) -> Config {
+    let mut config = in_force.reloaded(loaded);
+    config.bounds.request_line_bytes_max = loaded.bounds.request_line_bytes_max;
+    config
 }
 
 /// The app's limit, if it counts.
@@ -55,17 +62,34 @@ fn in_words<'w>(words: impl Iterator<Item = &'w str>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use sluice_catalog::config::{Config, Sources};
+    use sluice_catalog::config::Sources;
 
     use super::*;
 
-    fn limits(flags: &[(&'static str, &str)], node_args: &[&str]) -> (u64, u64) {
+    fn settled(flags: &[(&'static str, &str)], node_args: &[&str]) -> Config {
         let flags = flags.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
         let mut loaded = Config::load(Sources { file: None, env: Vec::new(), flags }).unwrap();
         let node_args = node_args.iter().map(|arg| (*arg).to_owned()).collect();
         let start = Start::Script { node: "node".to_owned(), node_args, entry: "a.js".into(), args: Vec::new() };
         settle(&mut loaded, &AppCommand { start, cwd: "/".into() });
-        (loaded.config.request_line_bytes_max(), loaded.config.server.headers_bytes_max)
+        loaded.config
+    }
+
+    fn limits(flags: &[(&'static str, &str)], node_args: &[&str]) -> (u64, u64) {
+        let config = settled(flags, node_args);
+        (config.request_line_bytes_max(), config.server.headers_bytes_max)
+    }
+
+    #[test]
+    fn a_reload_changes_both_limits_in_either_direction() {
+        let options = ["--max-http-header-size=65536", "--max-http-header-size=8192"];
+        let [large, small, none] = [&options[..1], &options[1..], &[]].map(|args| settled(&[], args));
+        for (before, after, bytes) in
+            [(&large, &small, 8_192), (&small, &large, 65_536), (&large, &none, 16_384), (&small, &none, 16_384)]
+        {
+            let config = reloaded(before, after);
+            assert_eq!((config.request_line_bytes_max(), config.server.headers_bytes_max), (bytes, bytes));
+        }
     }
 
     #[test]

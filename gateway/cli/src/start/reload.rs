@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::app::AppCommand;
+use super::heads;
 use super::listeners::Listeners;
 use super::operator::{Gateway, ServingGateway};
 use super::service;
@@ -202,7 +203,7 @@ impl Reloader {
     /// Settings that a reload may change, as they were read, and a text if they are less than was asked for.
     fn settings(&self, loaded: &ConfigInForce) -> Result<(Settings, Option<String>), NotBegun> {
         let in_force = &self.in_force.used;
-        let mut config = in_force.config().reloaded(&settings::resolved(loaded));
+        let mut config = heads::reloaded(in_force.config(), &settings::resolved(loaded));
         let (temp_files_max, note) = bound_connections(&mut config, self.gateway.wanted(), raise_descriptor_limit());
         let used =
             ActiveConfig::read(Rc::new(config)).map_err(|error| NotBegun::Value(files::unusable(loaded, &error)))?;

@@ -34,8 +34,7 @@ const ANSWER_WAIT: Duration = Duration::from_millis(200);
 /// Time in which connections that were cut may say what became of their requests.
 const CUT_WAIT: Duration = Duration::from_millis(200);
 
-/// Time for which the gateway waits for requests whose clients have all left; then their workers are asked to exit, and
-/// killed after the same time.
+/// Time for which the gateway waits for requests whose clients have all left; then their workers are asked to exit.
 const CLIENT_GONE_WAIT: Duration = Duration::from_secs(1);
 
 /// Time for which spans that wait for their export keep the gateway.
@@ -178,14 +177,15 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
     gateway.gate.dispatch.stop_workers();
+    let stop = Duration::from_millis(gateway.gate.road.config().workers.stop_timeout_ms);
     if !for_nobody.is_empty() {
-        wait_until(CLIENT_GONE_WAIT, || !gateway.supervisor.has_processes()).await;
+        // The app's handler of SIGTERM may finish what the clients have begun.
+        wait_until(stop / 2, || !gateway.supervisor.has_processes()).await;
         for worker in for_nobody {
             gateway.supervisor.end_for_nobody(worker);
         }
     }
     // The scheduler kills what does not leave in time; this bound is only for what even that does not move.
-    let stop = Duration::from_millis(gateway.gate.road.config().workers.stop_timeout_ms);
     wait_until(stop + Duration::from_secs(2), || !gateway.supervisor.has_processes()).await;
     if gateway.supervisor.has_processes() {
         gateway.supervisor.kill_all();

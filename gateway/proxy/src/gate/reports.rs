@@ -92,11 +92,10 @@ impl Reports for WorkerReports {
     fn rendered(&self, told: &RenderReport<'_>) {
         self.observer.trials.rendered(told.worker.0, &told.components);
         if let Some(generation) = self.dispatch.scheduler.read(|scheduler| scheduler.generation_of(told.worker)) {
-            let (renders, holes) = told.components.iter().fold((0_u64, 0_u64), |(renders, holes), of| {
-                let left = if is_hole(of.outcome) { of.count } else { 0 };
-                (renders.saturating_add(of.count), holes.saturating_add(left))
-            });
-            self.observer.spending.rendered(generation, renders, holes);
+            for of in &told.components {
+                let holes = if is_hole(of.outcome) { of.count } else { 0 };
+                self.observer.spending.rendered(generation, of.component, of.count, holes);
+            }
         }
         self.observer.effects.rendered(&told.components, &told.settings, &told.variants);
     }

@@ -5,24 +5,26 @@ use std::collections::HashMap;
 
 use sluice_scheduler::WorkerId;
 
-/// Most paths at which libraries have clients.
+/// Most paths at which the libraries of one worker have clients.
 const MOUNTS_MAX: usize = 16;
 
 /// Reports of workers on their libraries.
 #[derive(Default)]
 pub(crate) struct Libraries {
-    mounts: Vec<Box<str>>,
+    /// Paths without the slash at their end; the root is empty.
+    mounts: HashMap<WorkerId, Vec<Box<str>>>,
     names: HashMap<Box<str>, WorkerId>,
 }
 
 impl Libraries {
     /// Takes a worker's report. Each worker has one name.
     pub(crate) fn keep(&mut self, worker: WorkerId, mount: Option<&str>, name: Option<&str>) {
-        let mount = mount.map(|mount| mount.trim_end_matches('/')).filter(|mount| mount.starts_with('/'));
-        if let Some(mount) = mount.filter(|_| self.mounts.len() < MOUNTS_MAX)
-            && !self.has_mount(mount)
-        {
-            self.mounts.push(mount.into());
+        if let Some(mount) = mount.filter(|mount| mount.starts_with('/')) {
+            let mount = mount.trim_end_matches('/');
+            let mounts = self.mounts.entry(worker).or_default();
+            if mounts.len() < MOUNTS_MAX && mounts.iter().all(|known| **known != *mount) {
+                mounts.push(mount.into());
+            }
         }
         if let Some(name) = name {
             self.names.retain(|_, of| *of != worker);
@@ -30,15 +32,16 @@ impl Libraries {
         }
     }
 
-    /// Removes the name of a worker that has exited.
+    /// Removes the reports of a worker that has exited.
     pub(crate) fn forget(&mut self, worker: WorkerId) {
+        self.mounts.remove(&worker);
         self.names.retain(|_, of| *of != worker);
     }
 
     /// Whether clients that ask for this path come back by their address.
     pub(crate) fn takes(&self, path: &str) -> bool {
         let below = |mount: &str| path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        self.mounts.iter().any(|mount| below(mount))
+        self.mounts.values().flatten().any(|mount| below(mount))
     }
 
     /// Worker that an upgrade names in its path.
@@ -47,10 +50,6 @@ impl Libraries {
             return None;
         }
         path.split('/').find_map(|segment| self.names.get(segment)).copied()
-    }
-
-    fn has_mount(&self, mount: &str) -> bool {
-        self.mounts.iter().any(|known| **known == *mount)
     }
 }
 
@@ -65,7 +64,7 @@ mod tests {
         libraries.keep(WorkerId(1), Some("/faye/"), None);
         libraries.keep(WorkerId(2), Some("/faye"), None);
         libraries.keep(WorkerId(2), Some("without-slash"), None);
-        assert_eq!(libraries.mounts.len(), 1);
+        assert_eq!(libraries.mounts[&WorkerId(2)].len(), 1);
         assert!(libraries.takes("/faye") && libraries.takes("/faye/handshake"));
         assert!(!libraries.takes("/fayes") && !libraries.takes("/") && !libraries.takes("/a/faye"));
     }
@@ -76,7 +75,22 @@ mod tests {
         for at in 0..100 {
             libraries.keep(WorkerId(1), Some(&format!("/{at}")), None);
         }
-        assert_eq!(libraries.mounts.len(), MOUNTS_MAX);
+        assert_eq!(libraries.mounts[&WorkerId(1)].len(), MOUNTS_MAX);
+        libraries.keep(WorkerId(2), Some("/faye"), None);
+        assert!(libraries.takes("/faye"), "one worker shuts no other out");
+    }
+
+    #[test]
+    fn a_mount_is_forgotten_with_the_last_worker_that_has_it_and_the_root_takes_all() {
+        let mut libraries = Libraries::default();
+        libraries.keep(WorkerId(1), Some("/faye"), None);
+        libraries.keep(WorkerId(2), Some("/faye"), None);
+        libraries.forget(WorkerId(1));
+        assert!(libraries.takes("/faye"));
+        libraries.forget(WorkerId(2));
+        assert!(!libraries.takes("/faye"));
+        libraries.keep(WorkerId(3), Some("/"), None);
+        assert!(libraries.takes("/") && libraries.takes("/handshake"));
     }
 
     #[test]

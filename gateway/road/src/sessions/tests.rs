@@ -184,6 +184,40 @@ fn a_call_of_the_app_itself_is_not_drawn() {
 }
 
 #[test]
+fn a_share_of_a_librarys_clients_tries_a_version_with_its_pages_and_messages() {
+    let sessions = on_trial(Sticky::Off);
+    sessions.keeps_clients(WorkerId(1), Some("/faye"), None);
+    let mut tried = 0;
+    for last in 0..=255 {
+        let page = visit_in_trial(&sessions, &request("/", ""), last);
+        let first = visit_in_trial(&sessions, &request("/faye/handshake", ""), last);
+        let again = visit_in_trial(&sessions, &request("/faye", ""), last);
+        assert!(matches!(first.place(), Home::At(_)) && first.place() == again.place(), "{first:?} {again:?}");
+        assert_eq!((first.arm, again.arm), (page.arm, page.arm));
+        assert_eq!((first.is_drawn(), again.is_drawn()), (false, false), "no other worker has its messages");
+        let next = visit_in_trial(&sessions, &request("/", ""), last);
+        assert_eq!((next.arm, next.is_drawn()), (page.arm, page.arm == Some(Arm::Trial)), "any worker has its pages");
+        tried += u32::from(page.arm == Some(Arm::Trial));
+    }
+    assert!((35..95).contains(&tried), "{tried} of 256");
+    // Those that came before the trial keep the version that has their messages, in their pages too.
+    sessions.trial.set(None);
+    sessions.exited(WorkerId(7));
+    sessions.exited(WorkerId(8));
+    for last in 0..=255 {
+        visit_in_trial(&sessions, &request("/faye", ""), last);
+    }
+    sessions.trial.set(Some(TrialShare { millionths: 250_000 }));
+    sessions.listening(WorkerId(9));
+    sessions.trial.set_workers([WorkerId(9)].into_iter());
+    for last in 0..=255 {
+        for path in ["/faye", "/"] {
+            assert_eq!(visit_in_trial(&sessions, &request(path, ""), last).arm, Some(Arm::Present), "{path}");
+        }
+    }
+}
+
+#[test]
 fn clients_of_a_library_come_back_by_address_at_its_path_alone_and_by_name_at_upgrades() {
     let sessions = sessions(Sticky::Off);
     sessions.keeps_clients(WorkerId(1), Some("/faye"), None);
