@@ -91,7 +91,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let duration_ms = args.duration_ms();
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
     let wish = Wish { kind: Kind::Cpu, worker: args.worker, all: args.all, duration_ms, route: args.route.clone() };
-    let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "profile")?;
+    let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "profile")?.or_in(gateway.run_dir());
     let reply = gateway.ask(&Request::Profile(wish))?;
     let taken = reply.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);
