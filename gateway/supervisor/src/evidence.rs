@@ -100,19 +100,18 @@ pub(crate) async fn keep(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Place of a report that is kept; `None` if there was none.
+type Taken = Result<Option<PathBuf>, Lost>;
+
 /// Moves of reports into the state directory, one of which may hang.
 #[derive(Default)]
 pub(crate) struct Moves {
-    hung: RefCell<Option<JoinHandle<Result<Option<PathBuf>, Lost>>>>,
+    hung: RefCell<Option<JoinHandle<Taken>>>,
 }
 
 impl Moves {
     /// Result of `take`. `None` if it takes longer than that, or an earlier one still hangs: each would occupy a thread.
-    async fn within(
-        &self,
-        longest: Duration,
-        take: impl FnOnce() -> Result<Option<PathBuf>, Lost> + Send + 'static,
-    ) -> Option<Result<Option<PathBuf>, Lost>> {
+    async fn within(&self, longest: Duration, take: impl FnOnce() -> Taken + Send + 'static) -> Option<Taken> {
         if self.hung.borrow().as_ref().is_some_and(|hung| !hung.is_finished()) {
             return None;
         }
@@ -164,7 +163,7 @@ fn name(worker: u64) -> String {
 
 /// Moves the report of this process into `file`, and deletes all others beside the socket. Of a command whose process is not
 /// known, the latest counts. Blocks.
-fn take(socket: &Path, pid: Option<u32>, file: &Path) -> Result<Option<PathBuf>, Lost> {
+fn take(socket: &Path, pid: Option<u32>, file: &Path) -> Taken {
     let found = reports(socket);
     let own = pid.map(|pid| format!(".{pid}{SUFFIX}"));
     let is_own = |path: &&PathBuf| own.as_ref().is_none_or(|end| path.to_string_lossy().ends_with(end));

@@ -236,10 +236,8 @@ impl TakenDir {
     async fn make(profiles: &Path, instead: &Path) -> Result<Self, ProfileError> {
         let (profiles, instead) = (profiles.to_owned(), instead.to_owned());
         let made = spawn_blocking(move || {
-            let [first, second] = match has_room(free_bytes(&profiles), free_bytes(&instead)) {
-                true => [&profiles, &instead],
-                false => [&instead, &profiles],
-            };
+            let is_roomy = has_room(free_bytes(&profiles), free_bytes(&instead));
+            let [first, second] = if is_roomy { [&profiles, &instead] } else { [&instead, &profiles] };
             Self::make_in(first).or_else(|_| Self::make_in(second)).map_err(|source| (profiles, source))
         });
         let made = made.await.unwrap_or_else(|error| Err((PathBuf::new(), io::Error::other(error))));
