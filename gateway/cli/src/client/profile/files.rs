@@ -182,7 +182,7 @@ impl Names {
         })
     }
 
-    /// Has a file written where it is to be, or in the run directory.
+    /// Writes a file where it is to be, or in the run directory, by `write`.
     fn keep(&self, extension: &str, write: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf, FileError> {
         let file = self.with(extension);
         let Err(source) = self.make_room(&file).and_then(|()| write(&file)) else { return Ok(file) };
