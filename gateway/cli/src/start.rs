@@ -156,7 +156,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let descriptors_max = raise_descriptor_limit();
     let runtime = threads::runtime().map_err(|error| Failure::new(Exit::Failed, error))?;
     tasks::remember_places();
-    let _entered = runtime.enter();
+    let entered = runtime.enter();
     let (number, run_dir, lock, predecessor) = match succession {
         None => {
             let run_dir = RunDir::locate(&args.run_dir).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -203,6 +203,9 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
         Err(Failure::new(Exit::Fault, format!("a fault in the gateway has ended it, at {}", tasks::place())))
     });
     tidy(&run_dir, number);
+    drop(local);
+    drop(entered);
+    threads::end(runtime);
     outcome
 }
 
@@ -282,6 +285,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     app.compile_cache.clone_from(&compile_cache);
     app.development = (config.mode == Mode::Development).then_some(watch);
     app.profiles = state.path.join(PROFILES_DIR);
+    app.profiles_instead = run_dir.path().join(PROFILES_DIR);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
     let (supervisor, Notifications { mut gave_up, reloads: ended }) =
@@ -436,6 +440,7 @@ fn app_of(config: &Config, start: app::AppCommand, preload: PathBuf, sockets: Pa
         compile_cache: None,
         development: None,
         profiles: PathBuf::new(),
+        profiles_instead: PathBuf::new(),
     }
 }
 

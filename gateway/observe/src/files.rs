@@ -30,9 +30,17 @@ pub fn make_room(file: &Path) -> io::Result<()> {
     let is_large = file.extension().is_some_and(|extension| extension == LARGE_EXTENSION);
     let surplus = (kept.len() + 1).saturating_sub(if is_large { SNAPSHOTS_MAX } else { PROFILES_MAX });
     for (_, path) in kept.iter().take(surplus) {
-        fs::remove_file(path)?;
+        remove_if_there(path)?;
     }
     Ok(())
+}
+
+/// Another process, or another thread, may have deleted the file in the meantime.
+fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// The extension, and the name up to its first number: `stuck-12.cpuprofile` is of another kind than `profile-20261123.cpuprofile`.
@@ -107,5 +115,12 @@ mod tests {
         }
         assert!(profiles.join(format!("stuck-10.{EXTENSION}")).exists(), "others have evicted it");
         assert_eq!(fs::read_dir(&profiles).unwrap().count(), 2 * PROFILES_MAX);
+    }
+
+    #[test]
+    fn a_file_that_another_has_deleted_to_make_room_is_no_error() {
+        let dir = tempfile::tempdir().unwrap();
+        remove_if_there(&dir.path().join("crash-1.json")).unwrap();
+        assert!(remove_if_there(dir.path()).is_err(), "a directory is");
     }
 }

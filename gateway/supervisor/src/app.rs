@@ -70,6 +70,8 @@ pub struct App {
     pub development: Option<Vec<PathBuf>>,
     /// Directory of profiles, which outlive the gateway.
     pub profiles: PathBuf,
+    /// Directory for profiles while the other one is full: one in the run directory.
+    pub profiles_instead: PathBuf,
 }
 
 /// Name of the socket on which preloads reach the gateway.

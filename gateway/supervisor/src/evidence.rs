@@ -3,7 +3,7 @@
 //! The preload has Node.js write the report beside the worker's socket (`packages/preload/src/control/crash-report.ts`). It moves
 //! to the state directory without the environment, which holds secrets. Few are kept there, and none that is large.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -17,7 +17,8 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use sluice_journal::Level;
 use sluice_observe::{make_room, write_whole};
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
 
 use crate::Supervisor;
 use crate::process::Process;
@@ -26,6 +27,8 @@ use crate::process::Process;
 const REPORT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Age from which a report is of something that the process has survived.
 const REPORT_AGE_MAX: Duration = Duration::from_secs(10);
+/// Longest wait for a report: reading or writing of a network file system may hang.
+const TAKE_TIMEOUT: Duration = Duration::from_secs(2);
 /// End of a report's name.
 const SUFFIX: &str = ".report";
 /// Properties of an error that hold no secret; apps add others, such as requests with their headers.
@@ -33,11 +36,13 @@ const PROPERTIES: [&str; 3] = ["code", "errno", "syscall"];
 
 /// Reason for the loss of a report.
 #[derive(Debug)]
-enum Lost {
+pub(crate) enum Lost {
     /// The report is larger than [`REPORT_BYTES_MAX`].
     Large(u64),
     /// The report is no JSON: its disk was full.
     CutOff,
+    /// Reading or writing takes longer than [`TAKE_TIMEOUT`].
+    Silent(PathBuf),
     Io(PathBuf, io::Error),
 }
 
@@ -46,6 +51,11 @@ impl std::fmt::Display for Lost {
         match self {
             Self::Large(bytes) => write!(f, "it has {bytes} bytes, and {REPORT_BYTES_MAX} is the most that is kept"),
             Self::CutOff => f.write_str("Node.js has not written it to its end. Free space where the run directory is"),
+            Self::Silent(path) => write!(
+                f,
+                "{} or the run directory does not answer. Name a directory on another file system with --state-dir",
+                path.display()
+            ),
             Self::Io(path, error) => write!(
                 f,
                 "{}: {error}. Free space there, make it writable, or name another directory with --state-dir",
@@ -67,7 +77,8 @@ pub(crate) async fn keep(
         known => Some(known.unwrap_or(process.pid)),
     };
     let (socket, file) = (socket.to_owned(), supervisor.profiles.join(name(process.worker.0)));
-    let taken = spawn_blocking(move || take(&socket, pid, &file)).await.unwrap_or(Ok(None));
+    let taken = supervisor.evidence_moves.within(TAKE_TIMEOUT, move || take(&socket, pid, &file)).await;
+    let taken = taken.unwrap_or_else(|| Err(Lost::Silent(supervisor.profiles.clone())));
     let report = taken.unwrap_or_else(|lost| {
         supervisor.tell_of_lost_evidence(process.worker.0, &lost);
         None
@@ -87,6 +98,31 @@ pub(crate) async fn keep(
     let report = report.map(|file| format!("report {}", file.display()));
     let parts: Vec<String> = report.into_iter().chain(core).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Place of a report that is kept; `None` if there was none.
+type Taken = Result<Option<PathBuf>, Lost>;
+
+/// Moves of reports into the state directory, one of which may hang.
+#[derive(Default)]
+pub(crate) struct Moves {
+    hung: RefCell<Option<JoinHandle<Taken>>>,
+}
+
+impl Moves {
+    /// Result of `take`. `None` if it takes longer than that, or an earlier one still hangs: each would occupy a thread.
+    async fn within(&self, longest: Duration, take: impl FnOnce() -> Taken + Send + 'static) -> Option<Taken> {
+        if self.hung.borrow().as_ref().is_some_and(|hung| !hung.is_finished()) {
+            return None;
+        }
+        let mut taking = spawn_blocking(take);
+        let taken = timeout(longest, &mut taking).await;
+        let Ok(taken) = taken else {
+            self.hung.replace(Some(taking));
+            return None;
+        };
+        Some(taken.unwrap_or(Ok(None)))
+    }
 }
 
 /// Recognises lines that Node.js writes on stderr about these reports, which the app has not asked for.
@@ -127,7 +163,7 @@ fn name(worker: u64) -> String {
 
 /// Moves the report of this process into `file`, and deletes all others beside the socket. Of a command whose process is not
 /// known, the latest counts. Blocks.
-fn take(socket: &Path, pid: Option<u32>, file: &Path) -> Result<Option<PathBuf>, Lost> {
+fn take(socket: &Path, pid: Option<u32>, file: &Path) -> Taken {
     let found = reports(socket);
     let own = pid.map(|pid| format!(".{pid}{SUFFIX}"));
     let is_own = |path: &&PathBuf| own.as_ref().is_none_or(|end| path.to_string_lossy().ends_with(end));
@@ -140,7 +176,7 @@ fn take(socket: &Path, pid: Option<u32>, file: &Path) -> Result<Option<PathBuf>,
     kept
 }
 
-/// Reports beside a socket, with the times of their last writes.
+/// Reports beside a socket, with the times of their last writes. Opening what is no regular file may hang.
 fn reports(socket: &Path) -> Vec<(SystemTime, PathBuf)> {
     let (Some(dir), Some(name)) = (socket.parent(), socket.file_name().and_then(OsStr::to_str)) else {
         return Vec::new();
@@ -150,10 +186,11 @@ fn reports(socket: &Path) -> Vec<(SystemTime, PathBuf)> {
         let name = path.file_name().and_then(OsStr::to_str);
         name.is_some_and(|name| name.starts_with(&start) && name.ends_with(SUFFIX))
     };
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| is_report(&entry.path()))
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten().filter(|entry| is_report(&entry.path()));
+    let found = entries.filter_map(|entry| Some((entry.metadata().ok()?, entry.path())));
+    found
+        .filter(|(facts, _)| facts.is_file())
+        .filter_map(|(facts, path)| Some((facts.modified().ok()?, path)))
         .collect()
 }
 
@@ -293,6 +330,37 @@ mod tests {
         assert_eq!(reports(&socket), []);
         let (_dir, socket) = laid_out(&[(8, REPORT)]);
         assert!(take(&socket, None, &to).unwrap().is_some(), "a command's process may be any");
+    }
+
+    #[test]
+    fn only_a_regular_file_is_a_report() {
+        let (dir, socket) = laid_out(&[]);
+        let beside = PathBuf::from(format!("{}.7{SUFFIX}", socket.display()));
+        nix::unistd::mkfifo(&beside, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let to = dir.path().join("profiles/crash-1-worker-3.json");
+        assert_eq!(take(&socket, Some(7), &to).unwrap(), None);
+        fs::remove_file(&beside).unwrap();
+        fs::write(dir.path().join("else"), REPORT).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("else"), &beside).unwrap();
+        assert_eq!(take(&socket, Some(7), &to).unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_file_system_that_hangs_does_not_hold_up_the_exit_of_a_worker() {
+        let (moves, soon) = (Moves::default(), Duration::from_millis(10));
+        let (release, hung) = std::sync::mpsc::channel::<()>();
+        let hanging = move || {
+            let _ = hung.recv();
+            Ok(None)
+        };
+        assert!(moves.within(soon, hanging).await.is_none());
+        assert!(moves.within(TAKE_TIMEOUT, || Ok(Some("a".into()))).await.is_none(), "a second one would hang as well");
+        drop(release);
+        let hung = moves.hung.take().unwrap();
+        assert!(hung.await.is_ok());
+        assert_eq!(moves.within(TAKE_TIMEOUT, || Ok(Some("a".into()))).await.unwrap().unwrap(), Some("a".into()));
+        let lost = Lost::Silent("/mnt/state".into()).to_string();
+        assert!(lost.contains("/mnt/state or the run directory does not answer"), "{lost}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Error that a worker wrote to stderr before it exited: for apps that handle their uncaught errors themselves, print
 //! them and exit.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use crate::App;
@@ -11,19 +12,38 @@ const CHARS_MAX: usize = 300;
 const AFTER_MAX: usize = 3;
 /// Shortest value of an environment variable that counts as a secret. A shorter one would also be found in ordinary words.
 const SECRET_LENGTH_MIN: usize = 6;
-/// Parts of the names of environment variables whose values are left out.
-const SECRET: [&str; 10] = ["key", "token", "secret", "pass", "_pwd", "credential", "auth", "dsn", "_url", "_uri"];
+/// Parts of the names of environment variables whose values are left out, as in `packages/preload/src/control/thrown.ts`.
+const SECRET: [&str; 13] = [
+    "key",
+    "token",
+    "secret",
+    "pass",
+    "credential",
+    "auth",
+    "dsn",
+    "cookie",
+    "session",
+    "connection",
+    "salt",
+    "_url",
+    "_uri",
+];
 
 /// Line above the stack that `tail` ends with, and the innermost place in the app's own code. `None` if the tail ends with
 /// no stack.
 pub(crate) fn error(tail: &str, app: &App) -> Option<String> {
-    let (line, place) = last_error(tail, &app.cwd)?;
-    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
     let own = app.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let secrets = own.chain(
+    let variables = own.chain(
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
     );
-    Some(without_secrets(line.chars().take(CHARS_MAX).collect(), secrets) + &place)
+    cleaned(tail, &app.cwd, variables)
+}
+
+fn cleaned(tail: &str, cwd: &Path, variables: impl Iterator<Item = (String, String)>) -> Option<String> {
+    let (line, place) = last_error(tail, cwd)?;
+    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+    // A secret that the cut has shortened would not be found.
+    Some(without_secrets(line, variables).chars().take(CHARS_MAX).collect::<String>() + &place)
 }
 
 fn last_error<'t>(tail: &'t str, cwd: &Path) -> Option<(&'t str, Option<String>)> {
@@ -58,13 +78,35 @@ fn place_of(frame: &str) -> Option<&str> {
     place.starts_with('/').then_some(place)
 }
 
-fn without_secrets(text: String, variables: impl Iterator<Item = (String, String)>) -> String {
-    variables
-        .filter(|(name, value)| {
-            let name = name.to_lowercase();
-            value.len() >= SECRET_LENGTH_MIN && SECRET.iter().any(|word| name.contains(word))
-        })
-        .fold(text, |text, (name, value)| text.replace(&value, &format!("[{name}]")))
+/// Replaces values of variables with secret names, and passwords of URLs in all variables, by the variable's name.
+fn without_secrets(text: &str, variables: impl Iterator<Item = (String, String)>) -> String {
+    let mut secrets = Vec::new();
+    for (name, value) in variables {
+        secrets.extend(password_of(&value).map(|password| (password.to_owned(), name.clone())));
+        if is_secret(&name) {
+            secrets.push((value, name));
+        }
+    }
+    secrets.retain(|(secret, _)| secret.chars().count() >= SECRET_LENGTH_MIN);
+    // The longest first: a short one may be a part of it.
+    secrets.sort_by_key(|(secret, _)| Reverse(secret.len()));
+    secrets.iter().fold(text.to_owned(), |text, (secret, name)| text.replace(secret, &format!("[{name}]")))
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    // PWD and OLDPWD are the shell's directories.
+    SECRET.iter().any(|word| name.contains(word)) || name != "oldpwd" && name.find("pwd").is_some_and(|at| at > 0)
+}
+
+/// Password of a URL. `None` if the value is none, or has no password.
+fn password_of(value: &str) -> Option<&str> {
+    let (scheme, rest) = value.split_once("://")?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+.-".contains(letter));
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user, _) = authority.rsplit_once('@').filter(|_| is_scheme)?;
+    user.split_once(':').map(|(_, password)| password)
 }
 
 #[cfg(test)]
@@ -91,11 +133,26 @@ mod tests {
         }
     }
 
+    /// The preload's test runs them, too.
+    const SECRETS: &str = include_str!("last_words_secrets.json");
+
     #[test]
-    fn values_of_secret_variables_are_left_out() {
-        let variables = [("DATABASE_URL", "postgres://u:hunter2@db/x"), ("API_KEY", "k"), ("MODE", "production")];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let text = "cannot reach postgres://u:hunter2@db/x in production, k".to_owned();
-        assert_eq!(without_secrets(text, variables.into_iter()), "cannot reach [DATABASE_URL] in production, k");
+    fn values_of_secret_variables_and_passwords_of_urls_are_left_out() {
+        let cases: Vec<serde_json::Value> = serde_json::from_str(SECRETS).unwrap();
+        for case in cases {
+            let variables = case["variables"].as_object().unwrap().iter();
+            let variables = variables.map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()));
+            let shown = without_secrets(case["text"].as_str().unwrap(), variables);
+            assert_eq!(shown, case["shown"].as_str().unwrap(), "{}", case["why"]);
+        }
+    }
+
+    #[test]
+    fn a_secret_at_the_cut_does_not_show_its_head() {
+        let variables = [("SHOP_TOKEN".to_owned(), "tok_0123456789abcdefgh".to_owned())];
+        let head = "x".repeat(CHARS_MAX - 10);
+        let tail = format!("{head}tok_0123456789abcdefgh\n    at a (/srv/a.js:1:2)");
+        let found = cleaned(&tail, Path::new("/elsewhere"), variables.into_iter()).unwrap();
+        assert_eq!(found, format!("{head}[SHOP_TOKE (/srv/a.js:1:2)"));
     }
 }

@@ -126,6 +126,7 @@ pub struct Supervisor {
     apps: RefCell<BTreeMap<u64, Rc<App>>>,
     sockets: PathBuf,
     profiles: PathBuf,
+    profiles_instead: PathBuf,
     gate: Rc<dyn Gate>,
     journal: Journal,
     tasks: Tasks,
@@ -153,6 +154,7 @@ pub struct Supervisor {
     state_notes: StateNotes,
     /// Whether the operator was told that reports of crashes are lost.
     is_lost_evidence_told: Cell<bool>,
+    evidence_moves: evidence::Moves,
 }
 
 /// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
+use nix::sys::statvfs::statvfs;
 use serde_json::json;
 use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::refusals::ProfileError;
@@ -35,6 +36,8 @@ const ERROR_CHARS_MAX: usize = 500;
 /// Age at which an unclaimed directory of profiles is deleted: the command that asked for it was killed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
 const DIR_PREFIX: &str = "taken-";
+/// Free space from which workers write beside the profiles that are kept. Profiles of a minute have a few MiB.
+const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
 impl Supervisor {
     /// Makes workers write profiles into a new directory. A worker that fails has its error in the list, unless all
@@ -44,7 +47,7 @@ impl Supervisor {
     /// If no worker takes one, or all are gone before theirs is there.
     pub async fn profile(self: &Rc<Self>, wish: &Wish) -> Result<Vec<ProfileFile>, ProfileError> {
         let processes = self.to_profile(wish)?;
-        let dir = TakenDir::make(&self.profiles).await?;
+        let dir = TakenDir::make(&self.profiles, &self.profiles_instead).await?;
         let mut asked = JoinSet::new();
         for process in processes {
             let (supervisor, wish, worker) = (Rc::clone(self), wish.clone(), process.worker.0);
@@ -229,18 +232,39 @@ struct TakenDir {
 }
 
 impl TakenDir {
-    async fn make(profiles: &Path) -> Result<Self, ProfileError> {
+    /// Makes one beside the profiles that are kept, or in `instead` if that has more room.
+    async fn make(profiles: &Path, instead: &Path) -> Result<Self, ProfileError> {
+        let (profiles, instead) = (profiles.to_owned(), instead.to_owned());
+        let made = spawn_blocking(move || {
+            let is_roomy = has_room(free_bytes(&profiles), free_bytes(&instead));
+            let [first, second] = if is_roomy { [&profiles, &instead] } else { [&instead, &profiles] };
+            Self::make_in(first).or_else(|_| Self::make_in(second)).map_err(|source| (profiles, source))
+        });
+        let made = made.await.unwrap_or_else(|error| Err((PathBuf::new(), io::Error::other(error))));
+        made.map_err(|(file, source)| ProfileError::File { file, source })
+    }
+
+    /// Blocks.
+    fn make_in(profiles: &Path) -> io::Result<Self> {
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let path = profiles.join(format!("{DIR_PREFIX}{}", since_epoch.as_nanos()));
-        let dir = Self { path, is_kept: Cell::new(false) };
-        let made = spawn_blocking({
-            let (profiles, path) = (profiles.to_owned(), dir.path.clone());
-            move || make_private_dir(&profiles).and_then(|()| clear(&profiles)).and_then(|()| make_private_dir(&path))
-        });
-        let made = made.await.unwrap_or_else(|error| Err(io::Error::other(error)));
-        made.map_err(|source| ProfileError::File { file: dir.path.clone(), source })?;
-        Ok(dir)
+        make_private_dir(profiles)?;
+        clear(profiles)?;
+        make_private_dir(&path)?;
+        Ok(Self { path, is_kept: Cell::new(false) })
     }
+}
+
+/// Whether workers write where profiles are kept, by the free bytes there and in the run directory.
+const fn has_room(kept: u64, instead: u64) -> bool {
+    kept >= FREE_BYTES_MIN || kept >= instead
+}
+
+/// Free bytes of the directory, which is made if need be; 0 if it cannot be used. Blocks.
+fn free_bytes(dir: &Path) -> u64 {
+    let found = make_private_dir(dir).and_then(|()| Ok(statvfs(dir)?));
+    #[allow(clippy::useless_conversion, reason = "numbers of blocks have 32 bits on macOS")]
+    found.map_or(0, |found| u64::from(found.blocks_available()).saturating_mul(found.fragment_size()))
 }
 
 impl Drop for TakenDir {
@@ -263,4 +287,27 @@ fn clear(profiles: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_write_into_the_run_directory_while_the_state_directory_is_full() {
+        assert!(has_room(FREE_BYTES_MIN, u64::MAX) && has_room(1000, 1000));
+        assert!(!has_room(FREE_BYTES_MIN - 1, FREE_BYTES_MIN), "the run directory has more");
+    }
+
+    #[tokio::test]
+    async fn a_directory_that_cannot_be_used_is_replaced_and_nothing_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let instead = dir.path().join("run");
+        let taken = TakenDir::make(&file, &instead).await.unwrap();
+        assert!(taken.path.starts_with(&instead) && taken.path.is_dir());
+        assert!(TakenDir::make(&instead, &file).await.unwrap().path.starts_with(&instead));
+        assert!(TakenDir::make(&file, &file).await.is_err());
+    }
 }

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::auxiliary::Auxiliaries;
 use crate::control::state::StateNotes;
+use crate::evidence::Moves;
 use crate::guardian::Guardian;
 use crate::main_server::MainServer;
 use crate::{App, Gate, Notifications, Supervisor, changes, control, priority, waits, watch};
@@ -46,8 +47,10 @@ impl Supervisor {
             overruns: RefCell::default(),
             state_notes: StateNotes::default(),
             is_lost_evidence_told: Cell::default(),
+            evidence_moves: Moves::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
+            profiles_instead: app.profiles_instead.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
         });
         control::serve(&supervisor, &control_socket)?;

@@ -2,7 +2,7 @@
 //! and the file of its profile.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use sluice_journal::{Event, Level, RunTime, StuckPlace};
 use sluice_observe::{CutRun, RequestName, make_room, write_whole};
 use sluice_scheduler::Event::Examined;
 use sluice_scheduler::WorkerId;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
@@ -26,6 +28,8 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(3),
 };
 
+/// Longest wait for the file of the profile; a network file system may hang.
+const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 const EXTENSION: &str = "cpuprofile";
 
 /// Frames that the log shows.
@@ -65,15 +69,26 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let look = forensics::look(&subject, process.inspector.clone(), PATIENCE).await;
     supervisor.gate.tell(Examined { worker });
     let examination = look.examine(&subject, PATIENCE).await;
-    let file = supervisor.profiles.join(format!("stuck-{}.{EXTENSION}", worker.0));
-    tell(&supervisor, worker, silent_ms, &examination, request, &file);
-    if let Ok(profile) = examination.profile {
-        let written = tokio::task::spawn_blocking({
-            let file = file.clone();
-            move || keep(&file, &profile.json)
-        });
-        if let Err(error) = written.await.unwrap_or_else(|error| Err(io::Error::other(error))) {
-            supervisor.note(Level::Warn, &format!("{}: {error}; the profile is lost", file.display()));
+    let file = match &examination.profile {
+        Ok(profile) => kept(&supervisor, worker, profile.json.clone()).await,
+        Err(_) => None,
+    };
+    tell(&supervisor, worker, silent_ms, &examination, request, file.as_deref());
+}
+
+/// Keeps the profile, in the run directory if the state directory takes none. Returns its file.
+async fn kept(supervisor: &Supervisor, worker: WorkerId, json: Vec<u8>) -> Option<PathBuf> {
+    let name = format!("stuck-{}.{EXTENSION}", worker.0);
+    let places = [supervisor.profiles.join(&name), supervisor.profiles_instead.join(&name)];
+    let written = spawn_blocking(move || keep(places, &json));
+    let written = timeout(KEEP_TIMEOUT, written).await.map_err(io::Error::from);
+    match written.and_then(|written| written.map_err(io::Error::other)).flatten() {
+        Ok(file) => Some(file),
+        Err(error) => {
+            let text =
+                format!("{}: {error}; the profile of stuck worker {} is lost", supervisor.profiles.display(), worker.0);
+            supervisor.note(Level::Warn, &text);
+            None
         }
     }
 }
@@ -84,7 +99,7 @@ fn tell(
     silent_ms: u64,
     examination: &Examination,
     request: Option<&RequestName>,
-    file: &Path,
+    file: Option<&Path>,
 ) {
     let why = examination.stack.as_ref().err().map(ToString::to_string).unwrap_or_default();
     let frames = examination.stack.as_deref().unwrap_or_default();
@@ -103,7 +118,7 @@ fn tell(
     });
     let hottest = hottest.as_deref();
     let why = if why.is_empty() { "the main thread was not running JavaScript" } else { &why };
-    let profile = file.to_str().filter(|_| examination.profile.is_ok());
+    let profile = file.and_then(Path::to_str);
     supervisor.journal.emit(Event::WorkerStuck {
         worker: worker.0,
         silent_ms,
@@ -123,10 +138,11 @@ fn named(frames: &[Frame]) -> Option<&Frame> {
     own.or(frames.first())
 }
 
-/// Writes the profile, readable only by this user. Blocks.
-fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
-    make_room(file)?;
-    write_whole(file, json)
+/// Writes the profile, readable only by this user, to the first of the places that takes it. Blocks.
+fn keep(places: [PathBuf; 2], json: &[u8]) -> io::Result<PathBuf> {
+    let write = |file: PathBuf| make_room(&file).and_then(|()| write_whole(&file, json)).map(|()| file);
+    let [first, second] = places;
+    write(first).or_else(|error| write(second).map_err(|_| error))
 }
 
 #[cfg(test)]
@@ -140,5 +156,16 @@ mod tests {
         assert_eq!(named(&frames), Some(&frames[1]));
         assert_eq!(named(&frames[..1]), Some(&frames[0]));
         assert_eq!(named(&[]), None);
+    }
+
+    #[test]
+    fn a_profile_goes_where_it_can_be_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (blocked, run) = (dir.path().join("file"), dir.path().join("run/stuck-1.cpuprofile"));
+        std::fs::write(&blocked, "").unwrap();
+        let blocked = blocked.join("stuck-1.cpuprofile");
+        assert_eq!(keep([blocked.clone(), run.clone()], b"{}").unwrap(), run);
+        assert_eq!(std::fs::read(&run).unwrap(), b"{}");
+        assert!(keep([blocked.clone(), blocked], b"{}").is_err());
     }
 }

@@ -46,7 +46,8 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
         return Err(ClientError::Refused { run_dir: gateway.run_dir().to_owned(), text });
     };
     let kind = args.kind();
-    let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), &format!("heap-{}", worker.id))?;
+    let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), &format!("heap-{}", worker.id))?
+        .or_in(gateway.run_dir());
     stderr::say(cost(kind, worker, args.duration_ms()));
     if kind == Kind::Snapshot && !args.yes && io::stdin().is_terminal() && !confirmed() {
         stderr::say("sluice: nothing was done.");

@@ -63,7 +63,7 @@ fn tell(gateway: &Gateway, saved: &io::Result<()>) {
     {
         let why = format!("{}: {error}", path(gateway).display());
         gateway.warn(&format!("learned costs could not be written: {why}"));
-        state_watch::report(gateway, Some(&why));
+        state_watch::raise(gateway, &why);
     }
 }
 

@@ -18,12 +18,20 @@ const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// Time in which a thread that was started must run.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Longest wait at the end for work that blocks; a network file system may hang.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// The operating system does not give the threads.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{THREADS_MIN} threads for files cannot be started: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)"
 )]
 pub struct ThreadsRefused(#[from] io::Error);
+
+/// Ends the runtime, without waiting for work that hangs.
+pub fn end(runtime: Runtime) {
+    runtime.shutdown_timeout(END_TIMEOUT);
+}
 
 pub fn runtime() -> Result<Runtime, ThreadsRefused> {
     // With threads of our own first: where it gets not one, tokio panics.
@@ -69,4 +77,23 @@ fn held_thread() -> io::Result<(mpsc::Sender<()>, thread::JoinHandle<()>)> {
         let _ = held.recv();
     })?;
     Ok((hold, thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_does_not_wait_for_a_file_system_that_hangs() {
+        let runtime = runtime().unwrap();
+        let (release, hung) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        runtime.spawn_blocking(move || {
+            let _ = begun.send(());
+            let _ = hung.recv();
+        });
+        begins.recv().unwrap();
+        end(runtime);
+        assert!(release.send(()).is_ok(), "the work still hangs, and its thread is left to the end of the process");
+    }
 }

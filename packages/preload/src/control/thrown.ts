@@ -17,8 +17,8 @@ const MESSAGE_MAX = 10_000;
 const PLACE_MAX = 150;
 /** The preload's own files, which are no app's. */
 const OWN = fileURLToPath(new URL('../..', import.meta.url));
-/** Variables whose values are left out of what is told. */
-const SECRET = /key|token|secret|pass|\wpwd|credential|auth|dsn|cookie|session|connection|_ur[il]$/i;
+/** Variables whose values are left out of what is told, as in `gateway/supervisor/src/last_words.rs`. */
+const SECRET = /key|token|secret|pass|\wpwd|credential|auth|dsn|cookie|session|connection|salt|_ur[il]/i;
 /** The shell's own variables, which {@link SECRET} matches. */
 const PUBLIC = new Set(['OLDPWD']);
 /** A shorter value would also be found in ordinary words. */
@@ -87,18 +87,19 @@ function pathOf(file: string): string {
 }
 
 function withoutSecrets(text: string): string {
-  let shown = text;
-  for (const [name, value = ''] of Object.entries(process.env))
-    for (const secret of SECRET.test(name) && !PUBLIC.has(name)
-      ? [value, passwordOf(value)]
-      : [passwordOf(value)])
-      if (secret.length >= SECRET_LENGTH_MIN) shown = shown.replaceAll(secret, `[${name}]`);
-  return shown;
+  const secrets = Object.entries(process.env).flatMap(([name, value = '']) =>
+    (SECRET.test(name) && !PUBLIC.has(name) ? [value, passwordOf(value)] : [passwordOf(value)])
+      .filter((secret) => secret.length >= SECRET_LENGTH_MIN)
+      .map((secret) => ({ secret, name })),
+  );
+  // The longest first: a short one may be a part of it.
+  secrets.sort((a, b) => b.secret.length - a.secret.length);
+  return secrets.reduce((shown, { secret, name }) => shown.replaceAll(secret, () => `[${name}]`), text);
 }
 
 /** Password of a URL; empty if it has none. */
 function passwordOf(value: string): string {
-  return /^[a-z][a-z+.-]*:\/\/[^/?#]*?:([^/?#]+)@/i.exec(value)?.[1] ?? '';
+  return /^[a-z][a-z\d+.-]*:\/\/[^/?#]*?:([^/?#]+)@/i.exec(value)?.[1] ?? '';
 }
 
 function cut(text: unknown): string {

@@ -14,6 +14,8 @@ use sluice_catalog::profiles::PROFILES_DIR;
 use sluice_observe::{make_room, write_whole};
 use sluice_profiles::{Profile, ReadError};
 
+use crate::stderr;
+
 /// Reason why files of a profile cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -154,6 +156,8 @@ fn remove(path: &Path) {
 /// Names of the files of one profile, without their extensions.
 pub struct Names {
     stem: PathBuf,
+    /// The same in the run directory, for when the state directory takes no file.
+    instead: Option<PathBuf>,
     /// True if they are in the run directory, which keeps only the latest.
     is_kept_few: bool,
 }
@@ -167,14 +171,17 @@ impl Names {
         let own = || format!("{what}-{}", stamp());
         let is_dir = |out: &Path| out.is_dir() || out.as_os_str().as_encoded_bytes().ends_with(b"/");
         let names = match out {
-            Some(out) if is_dir(out) => Self { stem: out.join(own()), is_kept_few: false },
+            Some(out) if is_dir(out) => Self { stem: out.join(own()), instead: None, is_kept_few: false },
             Some(out) => {
                 let known = ["cpuprofile", "html", "heapprofile", "heapsnapshot"];
                 let has_known = out.extension().is_some_and(|end| known.iter().any(|known| end == *known));
                 let stem = if has_known { out.with_extension("") } else { out.to_owned() };
-                Self { stem: std::path::absolute(&stem).unwrap_or(stem), is_kept_few: false }
+                Self { stem: std::path::absolute(&stem).unwrap_or(stem), instead: None, is_kept_few: false }
             }
-            None => return Ok(Self { stem: state_dir.join(PROFILES_DIR).join(own()), is_kept_few: true }),
+            None => {
+                let stem = state_dir.join(PROFILES_DIR).join(own());
+                return Ok(Self { stem, instead: None, is_kept_few: true });
+            }
         };
         let dir = names.stem.parent().unwrap_or(&names.stem);
         match std::fs::read_dir(dir) {
@@ -185,47 +192,68 @@ impl Names {
 
     /// Names that begin with a whole file name: `CPU.cpuprofile.html`.
     pub fn beside(file: &Path) -> Self {
-        Self { stem: file.to_owned(), is_kept_few: false }
+        Self { stem: file.to_owned(), instead: None, is_kept_few: false }
+    }
+
+    /// The same, with the run directory for files that the state directory does not take. The user's own choice stays.
+    pub fn or_in(self, run_dir: &Path) -> Self {
+        let name = self.stem.file_name().filter(|_| self.is_kept_few);
+        let instead = name.map(|name| run_dir.join(PROFILES_DIR).join(name)).filter(|instead| *instead != self.stem);
+        Self { instead, ..self }
     }
 
     pub fn with(&self, extension: &str) -> PathBuf {
-        let mut name = self.stem.clone().into_os_string();
-        name.push(".");
-        name.push(extension);
-        name.into()
+        with_extension(&self.stem, extension)
     }
 
     /// Writes a file that nobody else can read. Returns its name.
     pub fn write(&self, extension: &str, bytes: &[u8]) -> Result<PathBuf, FileError> {
-        let file = self.with(extension);
-        let part = TemporaryPath::new(&file.with_extension(format!("{}.part", process::id())));
-        let written = self.make_room(&file).and_then(|()| write_whole(&file, bytes));
-        drop(part);
-        match written {
-            Ok(()) => Ok(file),
-            Err(source) => Err(FileError::Io { file, source }),
-        }
+        self.keep(extension, |file| {
+            let _part = TemporaryPath::new(&part(file));
+            write_whole(file, bytes)
+        })
     }
 
     /// Moves a file there, across file systems if need be. Returns its name.
     pub fn take(&self, extension: &str, from: &Path) -> Result<PathBuf, FileError> {
-        let file = self.with(extension);
-        let moved = self.make_room(&file).and_then(|()| match std::fs::rename(from, &file) {
+        self.keep(extension, |file| match std::fs::rename(from, file) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let part = TemporaryPath::new(&file.with_extension(format!("{}.part", process::id())));
-                std::fs::copy(from, part.path()).and_then(|_| std::fs::rename(part.path(), &file))
+                let part = TemporaryPath::new(&part(file));
+                std::fs::copy(from, part.path()).and_then(|_| std::fs::rename(part.path(), file))
             }
             moved => moved,
-        });
-        match moved {
-            Ok(()) => Ok(file),
-            Err(source) => Err(FileError::Io { file, source }),
+        })
+    }
+
+    /// Writes a file where it is to be, or in the run directory, by `write`.
+    fn keep(&self, extension: &str, write: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf, FileError> {
+        let file = self.with(extension);
+        let Err(source) = self.make_room(&file).and_then(|()| write(&file)) else { return Ok(file) };
+        if let Some(instead) = &self.instead {
+            let other = with_extension(instead, extension);
+            if self.make_room(&other).and_then(|()| write(&other)).is_ok() {
+                stderr::say(format_args!("sluice: {}: {source}; it is {} instead", file.display(), other.display()));
+                return Ok(other);
+            }
         }
+        Err(FileError::Io { file, source })
     }
 
     fn make_room(&self, file: &Path) -> io::Result<()> {
         if self.is_kept_few { make_room(file) } else { Ok(()) }
     }
+}
+
+fn with_extension(stem: &Path, extension: &str) -> PathBuf {
+    let mut name = stem.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+/// Name of a file while it is written.
+fn part(file: &Path) -> PathBuf {
+    file.with_extension(format!("{}.part", process::id()))
 }
 
 /// The time in UTC, to the second, and this process, as others may write in the same second: 20261123T094500Z-4711.
@@ -283,6 +311,24 @@ mod tests {
         assert_eq!(file.parent(), Some(dir.path().join("profiles").as_path()));
         assert_eq!(std::fs::read(&file).unwrap(), b"page");
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_run_directory_takes_what_the_state_directory_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let (blocked, run) = (dir.path().join("file"), dir.path().join("run"));
+        std::fs::write(&blocked, "").unwrap();
+        let names = Names::new(None, &blocked, "heap").unwrap().or_in(&run);
+        let page = names.write("html", b"page").unwrap();
+        assert_eq!(page.parent(), Some(run.join("profiles").as_path()));
+        let raw = dir.path().join("raw");
+        std::fs::write(&raw, "{}").unwrap();
+        let taken = names.take("heapprofile", &raw).unwrap();
+        assert_eq!((taken.with_extension("html"), std::fs::read(&taken).unwrap()), (page, b"{}".to_vec()));
+        let chosen = Names::new(Some(&dir.path().join("out")), &blocked, "heap").unwrap().or_in(&run);
+        assert!(chosen.instead.is_none(), "the user has named a place");
+        let nowhere = Names::new(None, &blocked, "heap").unwrap().or_in(&blocked);
+        assert!(nowhere.write("html", b"page").is_err());
     }
 
     #[test]

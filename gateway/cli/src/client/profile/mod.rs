@@ -93,7 +93,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
     let worker = busiest::chosen(&mut gateway, args.worker, args.all)?;
     let wish = Wish { kind: Kind::Cpu, worker, all: args.all, duration_ms, route: args.route.clone() };
-    let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "profile")?;
+    let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "profile")?.or_in(gateway.run_dir());
     let reply = gateway.ask(&Request::Profile(wish))?;
     let taken = reply.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);

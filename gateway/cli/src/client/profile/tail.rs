@@ -25,7 +25,7 @@ pub fn run(args: &ProfileArgs, id: Option<u64>) -> Result<ExitCode, ClientError>
         return Ok(output::print(&if args.json { json(&tails) } else { list(&tails) }));
     };
     let tail = tails.iter().find(|tail| tail.id == id).ok_or(FileError::NoTail(id))?;
-    let names = Names::new(args.out.as_deref(), &state_dir, &format!("tail-{id}"))?;
+    let names = Names::new(args.out.as_deref(), &state_dir, &format!("tail-{id}"))?.or_in(run_dir.path());
     let (report, html) = read_tail(tail)?.report(&names)?;
     let mut out = format!("{} in worker {}:\n", harmless(&tail.target), tail.worker);
     out += &text::of(&report);
