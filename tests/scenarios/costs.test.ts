@@ -80,7 +80,7 @@ void test('classes get known by the CPU time that workers report, and the long o
   assert.ok(short.expected_ms > 1 && short.expected_ms < long.expected_ms / 4, `${short.expected_ms} ms`);
   assert.ok(long.cpu_share > 0.5 && short.requests >= 40);
   const { stdout } = await sluice.cli(['classes']);
-  assert.match(stdout, /Long is what costs .*\n\nCLASS +REQUESTS/);
+  assert.match(stdout, /Long requests cost .*\n\nCLASS +REQUESTS/);
   assert.match(stdout, /^GET \/long .* long *$/m);
 
   await eventually(

@@ -85,10 +85,10 @@ for (const [target, does] of [
       assert.match(
         await advice(sluice),
         new RegExp(
-          `^workers\\.concurrency = "while-waiting" fits this app: .*${does}.* Nothing has to be done$`,
+          `^workers\\.concurrency = "while-waiting" fits this app: .*${does}.* No action is needed$`,
         ),
       );
-      assert.match(await check(sluice), /# The gateway that runs says: .* Nothing has to be done\./);
+      assert.match(await check(sluice), /# The gateway that runs says: .* No action is needed\./);
       await end();
       assert.deepEqual(raised(sluice), []);
     },

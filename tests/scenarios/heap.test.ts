@@ -45,7 +45,7 @@ void test('the function that allocates what stays is named, and so is the one th
     isOver = true;
     await load;
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /serves on for 2 s/);
+    assert.match(stderr, /keeps serving during the profile \(2 s\)/);
     const row = stdout.split('\n').find((line) => /allocates\.cjs:\d+$/.test(line)) ?? '';
     assert.ok(row.startsWith(name), stdout);
     assert.doesNotMatch(stdout, /No request came/);

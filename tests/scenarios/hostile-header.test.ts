@@ -79,8 +79,7 @@ void test('I5: 100 hostile requests for a page keep nobody else from it', async 
   const note = await eventually(
     () =>
       sluice.logs.find(
-        ({ event, text }) =>
-          event === 'request_quarantined' && /has ended a second worker/.test(String(text)),
+        ({ event, text }) => event === 'request_quarantined' && /crashed a second worker/.test(String(text)),
       ),
     { what: 'the note in the log' },
   );

@@ -113,6 +113,6 @@ void test('a worker that somebody kills in its warm-up was killed from outside, 
   const { code, stderr } = await reloading;
   assert.equal(code, 1);
   assert.match(stderr, /exited before it took requests: signal 9 \(SIGKILL\): killed from outside/);
-  assert.ok(!sluice.stdout.includes('(SIGKILL) of the gateway'), sluice.stdout);
+  assert.ok(!sluice.stdout.includes('(SIGKILL) by the gateway'), sluice.stdout);
   assert.equal(await answering(sluice), 'one');
 });

@@ -59,9 +59,7 @@ fn text(crash: &CrashSnapshot, total: u64) -> String {
         None if *held > 1 => write!(text, "; with one of the {held} requests that it held"),
         None => Ok(()),
     };
-    let _ = write!(
-        text,
-        ". `sluice logs --kind app --worker {worker}` shows its last words. Unexpected ends so far: {total}"
-    );
+    let _ =
+        write!(text, ". `sluice logs --kind app --worker {worker}` shows its output. Unexpected exits so far: {total}");
     text
 }

@@ -133,11 +133,11 @@ pub(crate) fn advice(concurrency: Concurrency, asleep: f64, gain: f64) -> (Level
             let does = if percent < 10.0 {
                 "it computes, so a worker is given one request at a time"
             } else {
-                "it waits for data, and workers are given others meanwhile when requests queue"
+                "it waits for data, and the gateway gives a waiting worker further requests when some are queued"
             };
             let text = format!(
                 "workers.concurrency = \"while-waiting\" fits this app: workers sleep for {percent:.0} % of the time for which \
-                 they hold requests; {does}. Nothing has to be done"
+                 they hold requests; {does}. No action is needed"
             );
             (Level::Info, text)
         }
@@ -221,6 +221,6 @@ mod tests {
         let (level, text) = advice(Concurrency::Fixed(1), 0.02, 1.02);
         assert!(level == Level::Info && text.contains("= 1 fits"));
         let (level, text) = advice(Concurrency::WhileWaiting, 0.0, 1.0);
-        assert!(level == Level::Info && text.contains("one request at a time. Nothing has to be done"));
+        assert!(level == Level::Info && text.contains("one request at a time. No action is needed"));
     }
 }

@@ -144,7 +144,7 @@ fn of_all(plan: &Plan, traffics: &[f64]) -> Table {
         cells.extend(traffics.iter().map(|it| cell(at(it))));
         rows.push(cells);
     }
-    let note = "With one worker lost, the row above holds: N workers without one are N-1 for the whole replay.";
+    let note = "If one of N workers is lost, use the row with N-1 workers.";
     Table { title: "All requests, p50 / p95 / p99 in ms".to_owned(), rows, note }
 }
 

@@ -312,8 +312,8 @@ fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &ControlRecor
     let (request, target) = (excerpt(request, 128), excerpt(target, 256));
     let more = if *more == 0 { String::new() } else { format!(" ({more} more such answers before)") };
     let text = format!(
-        "request {request} at worker {} ({method} {target}): the app wrote {bytes} bytes more than its Content-Length \
-         announced, which were cut; a length has to be counted in bytes (Buffer.byteLength){more}",
+        "request {request} at worker {} ({method} {target}): the app wrote {bytes} bytes more than its \
+         Content-Length; Sluice dropped them. Compute the length in bytes: Buffer.byteLength(text){more}",
         process.worker.0
     );
     supervisor.note(Level::Warn, &text);

@@ -62,7 +62,7 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &ProcessFacts<'_>
     let is_violent = is_foreign && signal.or(signal_below).is_some_and(|signal| !asks.contains(&signal));
     let reason = match known.killed {
         Some(killed) if is_sigkill => {
-            text.push_str(" of the gateway");
+            text.push_str(" by the gateway");
             killed_for(killed, known.was_blocked)
         }
         _ if !status.success() && is_heap_full(known.stderr_tail) => {
@@ -72,7 +72,7 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &ProcessFacts<'_>
         }
         None if is_sigkill && known.rest_was_killed => {
             text.push_str(
-                " of the gateway: the process that served had ended by itself, and what had started it was left",
+                " by the gateway: the serving process had exited by itself, and the process that started it remained",
             );
             ExitReason::Exited
         }
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(reason, ExitReason::Signalled);
         assert_eq!(text, "signal 9 (SIGKILL): killed from outside (the kernel's out-of-memory killer?)");
         let stuck = ProcessFacts { killed: Some(KillReason::Stuck), ..ProcessFacts::default() };
-        assert_eq!(ended(9, &stuck), (ExitReason::Stuck, "signal 9 (SIGKILL) of the gateway".to_owned()));
+        assert_eq!(ended(9, &stuck), (ExitReason::Stuck, "signal 9 (SIGKILL) by the gateway".to_owned()));
         let blocked = ProcessFacts { was_blocked: true, ..stuck };
         assert_eq!(ended(9, &blocked).0, ExitReason::Blocked);
         let command = ProcessFacts { is_command: true, ..ProcessFacts::default() };
@@ -189,7 +189,7 @@ mod tests {
         let rest = ProcessFacts { rest_was_killed: true, ..ProcessFacts::default() };
         let (reason, text) = ended(9, &rest);
         assert_eq!(reason, ExitReason::Exited);
-        assert!(text.starts_with("signal 9 (SIGKILL) of the gateway: ") && !text.contains("kernel"), "{text}");
+        assert!(text.starts_with("signal 9 (SIGKILL) by the gateway: ") && !text.contains("kernel"), "{text}");
         let command = ProcessFacts { is_command: true, ..rest };
         assert!(!ended(137 << 8, &command).1.contains("kernel"));
         assert_eq!(ended(3 << 8, &rest), (ExitReason::Exited, "exit code 3".to_owned()));

@@ -26,7 +26,7 @@ pub struct PlanArgs {
     /// Latency target of all requests, such as `p95=200ms`: the number of workers that meet it
     #[arg(long, value_name = "pN=TIME", value_parser = target)]
     pub target: Option<Target>,
-    /// Range of worker counts; with --target also fewer [default: 1 to twice the workers that the CPU time keeps busy]
+    /// Range of worker counts; with --target also fewer [default: 1 to twice the number that the log's CPU time keeps busy]
     #[arg(long, short, value_name = "N..M", value_parser = range)]
     pub workers: Option<(usize, usize)>,
     /// Multiples of the log's traffic, from 0.1 to 10

@@ -16,7 +16,7 @@ pub struct ProfileArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
     /// Profiles to draw in place of a worker's: .cpuprofile files of Node.js, Chrome or Sluice, or traces of Chrome, also with gzip.
-    /// Several are drawn together, as FILE.html beside the first
+    /// Several files make one flame graph, FILE.html beside the first
     #[arg(value_name = "FILE", conflicts_with_all = ["worker", "all", "seconds", "duration_ms", "route", "tail", "native"])]
     pub files: Vec<PathBuf>,
     /// Id of the worker [default: the one with most CPU time in the last seconds]

@@ -21,7 +21,7 @@ pub struct ReportArgs {
     /// Compare with the report in this file, as printed by --json
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
-    /// Limit on additional CPU time of requests, in percent; exit with code 1 unless they are surely within it
+    /// Limit on additional CPU time of requests, in percent; exit with code 1 unless it is certain that they stay within it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub budget: Option<f64>,
     /// Print everything as one JSON object

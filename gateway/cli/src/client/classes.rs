@@ -24,7 +24,7 @@ fn table(snapshot: &ClassesSnapshot) -> String {
         return "No request has come yet.\n".to_owned();
     }
     let cut = match snapshot.cut_ms {
-        Some(cut_ms) => format!("Long is what costs {} and more.\n\n", milliseconds(Some(cut_ms))),
+        Some(cut_ms) => format!("Long requests cost {} of CPU time or more.\n\n", milliseconds(Some(cut_ms))),
         None => match &snapshot.uncut {
             Some(why) => format!("No class is long: {}.\n\n", harmless(why)),
             None => "No class is long.\n\n".to_owned(),
@@ -85,7 +85,7 @@ mod tests {
         let text = table(&ClassesSnapshot { cut_ms: None, uncut, classes: vec![class.clone()] });
         assert!(text.starts_with("No class is long: too few requests have come.\n"), "{text}");
         let text = table(&ClassesSnapshot { cut_ms: Some(22.4), uncut: None, classes: vec![class] });
-        assert!(text.starts_with("Long is what costs 22") && !text.contains('\u{1b}'), "{text}");
+        assert!(text.starts_with("Long requests cost 22") && !text.contains('\u{1b}'), "{text}");
         let last = text.lines().last().unwrap();
         for word in ["12", "50.0 %", "90", "88", "95", "91", "new, long, part of GET /list"] {
             assert!(last.contains(word), "{word} in {last}");

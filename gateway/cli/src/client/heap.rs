@@ -97,11 +97,11 @@ fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
     let id = worker.id;
     if kind != Kind::Snapshot {
         let s = duration_ms.div_ceil(1000);
-        return format!("worker {id} serves on for {s} s; allocations cost it a few per cent more meanwhile");
+        return format!("worker {id} keeps serving during the profile ({s} s); allocations cost it a few percent more");
     }
     let Some(heap) = worker.heap_used_bytes else {
         return format!(
-            "worker {id} stands still for about a second for each {} of its heap, and takes {MEMORY_FACTOR} times the heap more",
+            "worker {id} is blocked for about a second for each {} of its heap, and takes {MEMORY_FACTOR} times the heap more",
             bytes(BYTES_PER_S)
         );
     };

@@ -167,7 +167,7 @@ fn print_log(
                 break Ok(());
             }
             None if args.follow => {
-                stderr::say(format_args!("sluice: the gateway in {} is gone", gateway.run_dir().display()));
+                stderr::say(format_args!("sluice: gateway stopped (run directory {})", gateway.run_dir().display()));
                 break Ok(());
             }
             None => break Err(ClientError::Gone(gateway.run_dir().to_owned())),

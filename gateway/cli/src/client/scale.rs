@@ -98,7 +98,7 @@ impl Pool {
     }
 
     fn progress(&self, wanted: u32) -> String {
-        let leaving = if self.leaving > 0 { format!(", {} leaving", self.leaving) } else { String::new() };
+        let leaving = if self.leaving > 0 { format!(", {} exiting", self.leaving) } else { String::new() };
         let failed =
             if self.failed > 0 { format!(", {} failed to start and tried again", self.failed) } else { String::new() };
         if self.ready > wanted {
@@ -164,7 +164,7 @@ mod tests {
         assert!(is_ok);
         assert_eq!(
             out,
-            "workers wanted: 3, were 1\n4 ready, 3 wanted, 1 leaving\n3 of 3 ready, 1 leaving\n3 of 3 ready\n"
+            "workers wanted: 3, were 1\n4 ready, 3 wanted, 1 exiting\n3 of 3 ready, 1 exiting\n3 of 3 ready\n"
         );
     }
 

@@ -50,7 +50,7 @@ fn stop(mut gateway: Gateway, timeout: Duration) -> Result<ExitCode, ClientError
     while pid.is_some_and(is_alive) && Instant::now() < deadline {
         sleep(LOOK_EVERY);
     }
-    Ok(output::print(&format!("the gateway in {} is gone\n", gateway.run_dir().display())))
+    Ok(output::print(&format!("gateway stopped (run directory {})\n", gateway.run_dir().display())))
 }
 
 fn still_there(pid: Option<u32>, timeout: Duration) -> String {

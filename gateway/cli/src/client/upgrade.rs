@@ -24,5 +24,5 @@ pub fn run(args: &UpgradeArgs) -> Result<ExitCode, ClientError> {
         .map_err(|error| ClientError::Io { run_dir: gateway.run_dir().to_owned(), error })?;
     let reply = gateway.ask(&Request::Upgrade { binary, cwd, timeout_ms: args.timeout_ms })?;
     let now = reply.pid.map(|pid| format!("process {pid} serves now; ")).unwrap_or_default();
-    Ok(output::print(&format!("{now}process {before} finishes what it has\n")))
+    Ok(output::print(&format!("{now}process {before} finishes its requests\n")))
 }

@@ -12,12 +12,12 @@ pub(super) fn config(found: &AppFacts) -> String {
     let mut out = "# Settings of Sluice. `sluice check` validates them and prints all others.\n\n".to_owned();
     app(&mut out, &found.app);
     out.push_str(
-        "\n[server]\n# port = 3000\n# Proxies and balancers in front, whose X-Forwarded-* are believed:\n# trusted_peers = [\"10.0.0.0/8\"]\n",
+        "\n[server]\n# port = 3000\n# Proxies and balancers in front, whose X-Forwarded-* headers are trusted:\n# trusted_peers = [\"10.0.0.0/8\"]\n",
     );
-    out.push_str("\n[workers]\n# One process a CPU, unless said otherwise:\n# count = 4\n");
+    out.push_str("\n[workers]\n# Default: one process per CPU.\n# count = 4\n");
     files(&mut out, found);
     out.push_str(
-        "\n# For staging: who may ask. `sluice access hash` makes the hash of a password.\n# [access]\n# allow = [\"10.0.0.0/8\"]\n# [access.basic_auth]\n# anna = \"$2b$12$…\"\n",
+        "\n# For staging: allowed addresses and users. `sluice access hash` hashes a password.\n# [access]\n# allow = [\"10.0.0.0/8\"]\n# [access.basic_auth]\n# anna = \"$2b$12$…\"\n",
     );
     out
 }
@@ -43,7 +43,7 @@ fn app(out: &mut String, app: &App) {
 }
 
 fn files(out: &mut String, found: &AppFacts) {
-    out.push_str("\n# Files that the gateway sends itself, without a worker. The app's headers and access checks\n# are not on them, and what is no file goes to the app.\n");
+    out.push_str("\n# Files that the gateway sends itself, without a worker. The app's headers and access checks\n# do not apply to them. Requests that match no file go to the app.\n");
     let (Some(framework), Some((mount, is_built))) = (found.framework, found.mount) else {
         out.push_str("# [files.paths]\n# \"/assets/\" = \"dist/client/assets\"\n");
         return;

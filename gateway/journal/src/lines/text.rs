@@ -133,7 +133,7 @@ fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
     let Event::WorkerExited { status, expected, exception, held, request, class, evidence, .. } = *event else {
         return;
     };
-    words.put(if expected { "left as asked: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
+    words.put(if expected { "exited as requested: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
     if let Some(exception) = exception {
         words.put(": ").safe(exception, FIELD_BYTES_MAX);
     }
@@ -177,7 +177,7 @@ fn text_alarm(words: &mut Words<'_>, event: &Event<'_>) {
     }
     match *event {
         Event::AlarmRaised { text, .. } => words.put(": ").safe(text, APP_BYTES_MAX),
-        Event::AlarmCleared { after_ms, .. } => words.put(" is over after ").number(after_ms / 1000).put(" s"),
+        Event::AlarmCleared { after_ms, .. } => words.put(" cleared after ").number(after_ms / 1000).put(" s"),
         _ => words,
     };
 }

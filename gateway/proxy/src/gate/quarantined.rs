@@ -88,9 +88,10 @@ impl QuarantineWard {
     fn tell_quarantined(&self, job: &WorkerRequest, print: Fingerprint) {
         let target: String = self.dispatch.road.observer.shown(job.target()).chars().take(200).collect();
         let told_by = self.deaths.table.borrow().told_by(print);
-        let told_by = if told_by.is_empty() { String::new() } else { format!(", told by {}", told_by.join(", ")) };
+        let told_by =
+            if told_by.is_empty() { String::new() } else { format!(", recognised by {}", told_by.join(", ")) };
         let text = format!(
-            "request {} ({} {target}{told_by}) has ended a second worker: for {} s it is answered without one (quarantine.ttl_ms); `sluice quarantine --release {}` lets it through",
+            "request {} ({} {target}{told_by}) crashed a second worker; Sluice rejects it for {} s (quarantine.ttl_ms). `sluice quarantine --release {}` releases it",
             job.id(),
             job.message.method.as_str(),
             self.dispatch.road.config().quarantine.ttl_ms / 1000,
@@ -217,10 +218,10 @@ impl QuarantineWard {
     /// Text for the operator while requests are in quarantine.
     pub(super) fn alarm_text(&self) -> Option<String> {
         let count = self.count();
-        let (requests, are) = if count == 1 { ("request", "is") } else { ("requests", "are") };
+        let requests = if count == 1 { "request" } else { "requests" };
         (count > 0).then(|| {
             format!(
-                "{count} {requests} that workers died with {are} answered without a worker, with status 500, {} times so far. \
+                "Sluice rejects {count} {requests} that crashed workers (status 500, {} times so far). \
                  `sluice quarantine` lists them; fix the app, then `sluice quarantine --release all`",
                 self.refused_total()
             )

@@ -47,7 +47,7 @@ fn i5_a_get_that_kills_its_second_worker_too_is_answered_with_an_error() {
         assert!(line.starts_with("GET /page 502 worker_died SLU-WORKER-DIED, worker 2 at try 2, "), "{line}");
         // Nobody gets a third one for it.
         let notes = world.notes();
-        assert!(notes.iter().any(|note| note.contains("has ended a second worker")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("crashed a second worker")), "{notes:?}");
         client.get("/page").await;
         assert_eq!(client.answer().await, "HTTP/1.1 500 Internal Server Error, SLU-REQUEST-QUARANTINED");
         assert_eq!(world.line().await, "GET /page 500 quarantined SLU-REQUEST-QUARANTINED, 0 ms");

@@ -32,7 +32,7 @@ fn head(report: &Hotspots) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "wall-clock time: busy {} of {} ({share:.0} %), garbage collector {}, native code of no JavaScript {}; runs above {} are long",
+        "wall-clock time: busy {} of {} ({share:.0} %), garbage collector {}, native code without JavaScript {}; runs above {} are long",
         milliseconds(Some(report.busy_ms)),
         milliseconds(Some(report.duration_ms)),
         milliseconds(Some(report.gc_ms)),
@@ -53,7 +53,7 @@ fn head(report: &Hotspots) -> String {
     if let Some(used_ms) = report.used_ms.filter(|used_ms| used_ms * 2.0 < report.busy_ms) {
         let _ = writeln!(
             out,
-            "Starved or waiting: of that time the processes had a CPU for {} alone. Other processes had the CPU, or the lines\n\
+            "Starved or waiting: the processes used a CPU for only {} of that time. Other processes had the CPU, or the lines\n\
              waited in synchronous calls.\n",
             milliseconds(Some(used_ms))
         );
