@@ -207,7 +207,7 @@ void test('a handler of SIGTERM has its time in a drain, although the client of 
 
 void test('a drain kills a worker that does not exit, if the clients of its requests have left', async (t) => {
   const env = { SLUICE_DRAIN_TIMEOUT_MS: '600000', SLUICE_WORKERS_STOP_TIMEOUT_MS: '6000' };
-  const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1, env });
+  const sluice = await running(t, { entry: ownApp('deaf.js'), workers: 1, env });
   const client = await sent(sluice, '/block');
   await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a busy worker');
   // One that closes its side alone may still read, and the worker does not look.

@@ -236,7 +236,7 @@ impl TakenDir {
     async fn make(profiles: &Path, instead: &Path) -> Result<Self, ProfileError> {
         let (profiles, instead) = (profiles.to_owned(), instead.to_owned());
         let made = spawn_blocking(move || {
-            let is_roomy = has_room(free_bytes(&profiles), free_bytes(&instead));
+            let is_roomy = has_room(free_bytes(&profiles), || free_bytes(&instead));
             let [first, second] = if is_roomy { [&profiles, &instead] } else { [&instead, &profiles] };
             Self::make_in(first).or_else(|_| Self::make_in(second)).map_err(|source| (profiles, source))
         });
@@ -256,8 +256,8 @@ impl TakenDir {
 }
 
 /// Whether workers write where profiles are kept, by the free bytes there and in the run directory.
-const fn has_room(kept: u64, instead: u64) -> bool {
-    kept >= FREE_BYTES_MIN || kept >= instead
+fn has_room(kept: u64, instead: impl FnOnce() -> u64) -> bool {
+    kept >= FREE_BYTES_MIN || kept >= instead()
 }
 
 /// Free bytes of the directory, which is made if need be; 0 if it cannot be used. Blocks.
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn workers_write_into_the_run_directory_while_the_state_directory_is_full() {
-        assert!(has_room(FREE_BYTES_MIN, u64::MAX) && has_room(1000, 1000));
-        assert!(!has_room(FREE_BYTES_MIN - 1, FREE_BYTES_MIN), "the run directory has more");
+        assert!(has_room(FREE_BYTES_MIN, || u64::MAX) && has_room(1000, || 1000));
+        assert!(!has_room(FREE_BYTES_MIN - 1, || FREE_BYTES_MIN), "the run directory has more");
     }
 
     #[tokio::test]
