@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn lines_that_had_no_cpu_are_not_blamed_for_their_time() {
-        let told = |used_ms| lines(&Hotspots { used_ms, ..report(Vec::new()) }, 1).contains("had a CPU for");
+        let told = |used_ms| lines(&Hotspots { used_ms, ..report(Vec::new()) }, 1).contains("used a CPU for only");
         assert_eq!([Some(62.0), Some(1200.0), None].map(told), [true, false, false]);
     }
 
