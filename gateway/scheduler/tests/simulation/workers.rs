@@ -299,8 +299,8 @@ impl Workers {
             KillReason::StopTimeout => state == WorkerState::Stopping && is_late,
             KillReason::Stuck => state == WorkerState::Stuck && (is_late || w.examined),
             KillReason::Abandoned => w.condemned,
-            // No app is developed here.
-            KillReason::Changed => false,
+            // The gateway itself kills for these: no app is developed here, and no client is looked at.
+            KillReason::Changed | KillReason::ClientGone => false,
         };
         promise!(has_cause, "{worker:?} was killed for {reason:?} without cause: {w:?}");
         if reason == KillReason::Stuck && !w.examined {
