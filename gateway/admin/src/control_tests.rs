@@ -78,7 +78,7 @@ async fn scale_passes_the_number_on_and_tells_why_it_was_refused() {
         let reply = client.ask(&json!({"command": "scale", "workers": 400})).await;
         assert_eq!(
             reply,
-            json!({"ok": false, "code": "scale-refused", "error": "between 1 and 100 workers can be had, not 400"})
+            json!({"ok": false, "code": "scale-refused", "error": "the number of workers must be from 1 to 100, not 400"})
         );
     })
     .await;

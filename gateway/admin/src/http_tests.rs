@@ -84,7 +84,10 @@ async fn flame_graph_of_a_slow_request_is_read_like_the_rest() {
     with_server(async |served| {
         assert!(served.get("/flame?tail=7").await.ends_with("{\"title\":\"tail\"}"));
         let gone = served.get("/flame?tail=8").await;
-        assert!(gone.starts_with("HTTP/1.1 404") && gone.contains("no profile 8 of a slow request any more"), "{gone}");
+        assert!(
+            gone.starts_with("HTTP/1.1 404") && gone.contains("profile 8 of a slow request no longer exists"),
+            "{gone}"
+        );
         assert!(served.get("/flame?tail=x").await.starts_with("HTTP/1.1 400"));
         let address = served.address;
         let head = format!("GET /flame?tail=7 HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
