@@ -100,7 +100,7 @@ void test(
     const cases: [http2.OutgoingHttpHeaders, number, string | undefined][] = [
       [many, 431, 'SLU-HEADERS-TOO-MANY'],
       [{ 'x-a': 'x'.repeat(17_000) }, 431, 'SLU-HEADERS-TOO-LARGE'],
-      [{ ':path': `/${'x'.repeat(8_200)}` }, 414, 'SLU-TARGET-TOO-LONG'],
+      [{ ':path': `/${'x'.repeat(16_400)}` }, 414, 'SLU-TARGET-TOO-LONG'],
       [{ host: 'other.example' }, 400, 'SLU-HOST-INVALID'],
       [{ x_forwarded_for: '1.2.3.4' }, 400, 'SLU-HEADER-ALIAS'],
       [{ ':method': 'WRONG' }, 501, 'SLU-METHOD-UNSUPPORTED'],
