@@ -135,7 +135,7 @@ void test('what the old gateway has is finished: in service, queued, and one mor
   assert.equal((await ask(sluice, '/new')).status, 200);
   const refused = await sluice.cli(['upgrade']);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /the gateway before this one still finishes what it has/);
+  assert.match(refused.stderr, /the previous gateway still finishes its requests/);
   idle.send(bytesOf('/once-more'));
   hold.release('first');
   for (const client of [...clients, idle]) {

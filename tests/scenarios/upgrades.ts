@@ -15,7 +15,7 @@ export async function upgraded(sluice: Sluice, ...flags: string[]): Promise<numb
   const ask = async () => {
     const result = await sluice.cli(['upgrade', ...flags]);
     // The one before that removes its files last of all, and is gone a moment later.
-    return result.stderr.includes('still finishes what it has') ? false : result;
+    return result.stderr.includes('still finishes its requests') ? false : result;
   };
   const { code, stdout, stderr } = await eventually(ask, { what: 'the end of the gateway before' });
   assert.equal(code, 0, `${stderr}\n${sluice.stderr}`);

@@ -57,7 +57,7 @@ for (const concurrency of ['1', '4']) {
       if (post) assert.equal(body, word);
     }
     assert.deepEqual(wrong, []);
-    await eventually(() => sluice.stdout.includes('bytes more than its Content-Length announced'), {
+    await eventually(() => sluice.stdout.includes('bytes more than its Content-Length;'), {
       what: 'the app’s mistake in the log',
     });
     await statusWhen(sluice, (now) => slotsHeld(now) === 0, 'no request in a worker');
