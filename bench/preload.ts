@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe, median, printTable } from './lib/report.ts';
-import { keepCoresAwake, startWorker, type Worker } from './lib/workers.ts';
+import { keepCoresAwake, serveInTurns, startWorker, type Worker } from './lib/workers.ts';
 
 const ADDED_US_MAX = 8;
 const APPS = { trivial: '/', express: '/api/items/17' };
@@ -48,22 +48,12 @@ conclude('preload', options, about, bars(), { node, rounds });
 
 async function compare(app: App): Promise<Figures[]> {
   const workers = await Promise.all(SIDES.map((side) => start(app, side)));
-  const found: Figures[] = [];
   try {
     for (const worker of workers) await worker.serve(WARM_UP);
-    for (let round = 0; round < options.runs; round += 1) {
-      const figures: Partial<Figures> = {};
-      for (let turn = 0; turn < SIDES.length; turn += 1) {
-        const at = (round + turn) % SIDES.length;
-        const [side, worker] = [SIDES[at], workers[at]];
-        if (side !== undefined && worker !== undefined) figures[side] = await worker.serve(requests);
-      }
-      found.push(figures as Figures);
-    }
+    return await serveInTurns(SIDES, workers, options.runs, requests);
   } finally {
     for (const worker of workers) worker.stop();
   }
-  return found;
 }
 
 function start(app: App, side: Side): Promise<Worker> {

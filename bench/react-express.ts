@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe, median, printTable } from './lib/report.ts';
-import { keepCoresAwake, startWorker } from './lib/workers.ts';
+import { keepCoresAwake, serveInTurns, startWorker } from './lib/workers.ts';
 import { installIfStale } from '../tests/conformance/prepare.ts';
 import { ownRuntime } from '../tests/conformance/runtime.ts';
 
@@ -79,7 +79,6 @@ async function compare(name: string, page: (typeof PAGES)[number], folder: strin
       }),
     ),
   );
-  const found: Figures[] = [];
   try {
     for (const worker of workers) await worker.serve(options.quick ? 500 : WARM_UP[page]);
     const bodies = workers.map((worker) => worker.body());
@@ -89,19 +88,10 @@ async function compare(name: string, page: (typeof PAGES)[number], folder: strin
       SIDES.map(() => true),
       'the sides answer differently',
     );
-    for (let round = 0; round < options.runs; round += 1) {
-      const figures: Partial<Figures> = {};
-      for (let turn = 0; turn < SIDES.length; turn += 1) {
-        const at = (round + turn) % SIDES.length;
-        const [side, worker] = [SIDES[at], workers[at]];
-        if (side !== undefined && worker !== undefined) figures[side] = await worker.serve(requests);
-      }
-      found.push(figures as Figures);
-    }
+    return await serveInTurns(SIDES, workers, options.runs, requests);
   } finally {
     for (const worker of workers) worker.stop();
   }
-  return found;
 }
 
 const isQuiet = (figures: Figures[]): boolean => Math.abs(ratio(figures, 'same') - 1) <= NOISE_MAX;

@@ -109,3 +109,23 @@ function asker(socket: net.Socket, started: Started): { ask: () => Promise<void>
   };
   return { ask, body: () => body };
 }
+
+/** CPU microseconds of a request of each worker, round by round; each round begins with another worker. */
+export async function serveInTurns<Side extends string>(
+  sides: readonly Side[],
+  workers: readonly Worker[],
+  runs: number,
+  requests: number,
+): Promise<Record<Side, number>[]> {
+  const found: Record<Side, number>[] = [];
+  for (let round = 0; round < runs; round += 1) {
+    const figures: Partial<Record<Side, number>> = {};
+    for (let turn = 0; turn < sides.length; turn += 1) {
+      const at = (round + turn) % sides.length;
+      const [side, worker] = [sides[at], workers[at]];
+      if (side !== undefined && worker !== undefined) figures[side] = await worker.serve(requests);
+    }
+    found.push(figures as Record<Side, number>);
+  }
+  return found;
+}

@@ -110,11 +110,11 @@ void test('the same log and seed give the same plan', () => {
 for (const [name, words, message] of [
   ['a file that is not there', 'none.log', /none\.log: No such file/],
   ['a directory', '.', /\.: Is a directory/],
-  ['a log without times', 'untimed.log', /how long requests took.*\$request_time.*%D/],
+  ['a log without times', 'untimed.log', /does not have the time of requests.*\$request_time.*%D/],
   ['a file that is no log', 'sluice', /no request in 2 lines; .*sluice:1\. .*--format/],
   ['an empty log', '/dev/null', /no request for a worker in 0 lines/],
   ['a format without a date', "nginx.log --format '$request $request_time'", /add \$msec/],
-  ['a target that is none', 'nginx.log --target fast', /as in p95=200ms/],
+  ['a target that is none', 'nginx.log --target fast', /such as p95=200ms/],
 ] as const) {
   void test(`${name} is refused with what to do`, () => {
     const { stderr, stdout, status } = run(`sluice plan ${words}`);

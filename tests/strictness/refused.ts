@@ -289,7 +289,7 @@ const fields: Refused[] = (
 ).map(([name, lines, code = 'SLU-HEAD-MALFORMED']) => ({ name: `field: ${name}`, send: get(lines), code }));
 
 const sizes: Refused[] = [
-  { name: 'size: request line', send: get('', `/${'a'.repeat(3000)}`), code: 'SLU-TARGET-TOO-LONG' },
+  { name: 'size: request line', send: get('', `/${'a'.repeat(4500)}`), code: 'SLU-TARGET-TOO-LONG' },
   {
     name: 'size: request line that never ends',
     send: `GET /${'a'.repeat(5000)}`,

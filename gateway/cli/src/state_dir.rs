@@ -218,8 +218,7 @@ fn has_room(dir: &Path) -> Result<(), Unusable> {
     let of_dir = |error: Errno| Unusable::NotWritable(dir.to_owned(), error.into());
     access(dir, AccessFlags::W_OK | AccessFlags::X_OK).map_err(of_dir)?;
     let found = statvfs(dir).map_err(of_dir)?;
-    #[allow(clippy::useless_conversion, reason = "numbers of blocks have 32 bits on macOS")]
-    let free_bytes = u64::from(found.blocks_available()).saturating_mul(found.fragment_size());
+    let free_bytes = sluice_observe::free_bytes(&found);
     if free_bytes < FREE_BYTES_MIN as u64 {
         return Err(Unusable::Full { path: dir.to_owned(), free_bytes });
     }

@@ -50,7 +50,7 @@ pub struct PageDifference {
 }
 
 /// Compares a page of the version on trial with renders of the present version, of which the first one came before it and the others after it.
-/// What counts up with time is then between them. `is_hashed` says whether a file's path changes with its content, `is_over` whether the time
+/// Values that count up with time are then between them. `is_hashed` says whether a file's path changes with its content, `is_over` whether the time
 /// for it is up.
 pub fn compare_pages(
     present: &[&str],

@@ -37,7 +37,7 @@ pub fn finding_snapshot(finding: &Finding) -> FindingSnapshot {
 pub(crate) fn compare(report: &ReportSnapshot, [was, is]: &[SideParts; 2]) -> Option<DeploySnapshot> {
     let (before, after) = (report.before.as_ref()?, report.after.as_ref()?);
     let times = [
-        (Measure::Cpu, CPU_MARGIN, cpu(before), cpu(after)),
+        (Measure::Cpu, CPU_MARGIN, cpu_of(before), cpu_of(after)),
         (Measure::Service, SERVICE_MARGIN, service(was), service(is)),
     ];
     let (mut findings, mut changes, mut compared) = (Vec::new(), Vec::new(), 0);
@@ -80,7 +80,8 @@ pub(crate) fn compare(report: &ReportSnapshot, [was, is]: &[SideParts; 2]) -> Op
     })
 }
 
-fn cpu(side: &ReportSide) -> Vec<Spent<'_>> {
+/// CPU time of a request of each class, where it is known.
+pub fn cpu_of(side: &ReportSide) -> Vec<Spent<'_>> {
     let known = side.classes.iter().filter_map(|of| Some((of, of.cpu_s_per_1000?)));
     known
         .map(|(of, cpu_s)| Spent {

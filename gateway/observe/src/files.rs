@@ -6,6 +6,8 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use nix::sys::statvfs::Statvfs;
+
 /// Maximum number of profiles of each kind in the state directory.
 const PROFILES_MAX: usize = 20;
 /// Maximum number of heap snapshots in the state directory: each is as large as its heap.
@@ -33,6 +35,12 @@ pub fn make_room(file: &Path) -> io::Result<()> {
         remove_if_there(path)?;
     }
     Ok(())
+}
+
+/// Bytes of a file system that this user may still write.
+pub fn free_bytes(found: &Statvfs) -> u64 {
+    #[allow(clippy::useless_conversion, reason = "numbers of blocks have 32 bits on macOS")]
+    u64::from(found.blocks_available()).saturating_mul(found.fragment_size())
 }
 
 /// Another process, or another thread, may have deleted the file in the meantime.

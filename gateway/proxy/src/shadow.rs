@@ -326,7 +326,7 @@ async fn render(gate: &Rc<Gate>, head: &RequestHead, home: Home) -> Option<Rende
     if is_of_trial != matches!(home, Home::At(_)) {
         return None;
     }
-    // What is no page is not read.
+    // Only pages are read.
     let head = &response.head;
     if is_for_one(&head.fields) {
         return Some(Render::Private);

@@ -161,8 +161,8 @@ fn name(worker: u64) -> String {
     format!("crash-{}-worker-{worker}.json", time.replace(['-', ':', '.'], ""))
 }
 
-/// Moves the report of this process into `file`, and deletes all others beside the socket. Of a command whose process is not
-/// known, the latest counts. Blocks.
+/// Moves the report of this process into `file`, and deletes all others beside the socket. The latest one counts if
+/// the process is not known. Blocks.
 fn take(socket: &Path, pid: Option<u32>, file: &Path) -> Taken {
     let found = reports(socket);
     let own = pid.map(|pid| format!(".{pid}{SUFFIX}"));

@@ -12,7 +12,7 @@ use nix::sys::statvfs::statvfs;
 use serde_json::json;
 use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::refusals::ProfileError;
-use sluice_observe::make_private_dir;
+use sluice_observe::{free_bytes, make_private_dir};
 use sluice_scheduler::Event::Paused;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
@@ -236,7 +236,7 @@ impl TakenDir {
     async fn make(profiles: &Path, instead: &Path) -> Result<Self, ProfileError> {
         let (profiles, instead) = (profiles.to_owned(), instead.to_owned());
         let made = spawn_blocking(move || {
-            let is_roomy = has_room(free_bytes(&profiles), || free_bytes(&instead));
+            let is_roomy = has_room(free_near(&profiles), free_near(&instead));
             let [first, second] = if is_roomy { [&profiles, &instead] } else { [&instead, &profiles] };
             Self::make_in(first).or_else(|_| Self::make_in(second)).map_err(|source| (profiles, source))
         });
@@ -256,15 +256,14 @@ impl TakenDir {
 }
 
 /// Whether workers write where profiles are kept, by the free bytes there and in the run directory.
-fn has_room(kept: u64, instead: impl FnOnce() -> u64) -> bool {
-    kept >= FREE_BYTES_MIN || kept >= instead()
+const fn has_room(kept: u64, instead: u64) -> bool {
+    kept >= FREE_BYTES_MIN || kept >= instead
 }
 
-/// Free bytes of the directory, which is made if need be; 0 if it cannot be used. Blocks.
-fn free_bytes(dir: &Path) -> u64 {
-    let found = make_private_dir(dir).and_then(|()| Ok(statvfs(dir)?));
-    #[allow(clippy::useless_conversion, reason = "numbers of blocks have 32 bits on macOS")]
-    found.map_or(0, |found| u64::from(found.blocks_available()).saturating_mul(found.fragment_size()))
+/// Free bytes where the directory is, or is to be; 0 if that is not known. Blocks.
+fn free_near(dir: &Path) -> u64 {
+    let found = statvfs(dir).or_else(|error| dir.parent().map_or(Err(error), statvfs));
+    found.map_or(0, |found| free_bytes(&found))
 }
 
 impl Drop for TakenDir {
@@ -295,8 +294,8 @@ mod tests {
 
     #[test]
     fn workers_write_into_the_run_directory_while_the_state_directory_is_full() {
-        assert!(has_room(FREE_BYTES_MIN, || u64::MAX) && has_room(1000, || 1000));
-        assert!(!has_room(FREE_BYTES_MIN - 1, || FREE_BYTES_MIN), "the run directory has more");
+        assert!(has_room(FREE_BYTES_MIN, u64::MAX) && has_room(1000, 1000));
+        assert!(!has_room(FREE_BYTES_MIN - 1, FREE_BYTES_MIN), "the run directory has more");
     }
 
     #[tokio::test]

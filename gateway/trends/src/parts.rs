@@ -1,4 +1,4 @@
-//! Parts of a span of time: counts and sums in each, for comparisons. What parts differ by says how sure a comparison is. It must
+//! Parts of a span of time: counts and sums in each, for comparisons. Differences between parts say how sure a comparison is. It must
 //! not know what is counted.
 
 /// Parts of a period, of about as many requests each.

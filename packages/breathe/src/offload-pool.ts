@@ -213,7 +213,7 @@ class Thread {
       : threadLost('ended', error);
     this.#leave();
     if (job !== undefined) job.settle(answer === undefined ? { error: failure } : endOf(answer));
-    // What a task left behind, such as a timer, has failed.
+    // Something that a task left behind, such as a timer, has failed.
     else if (!(error instanceof Error && error.message.endsWith('code: 0'))) {
       process.stderr.write(`sluice: an idle thread of offload() ended: ${String(error)}\n`);
     }

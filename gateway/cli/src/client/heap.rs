@@ -106,7 +106,7 @@ fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
         );
     };
     format!(
-        "worker {id} has {} on its heap: it takes no requests and stands still for about {} s, takes up to {} of memory more \
+        "worker {id} has {} on its heap: it takes no requests and is blocked for about {} s, takes up to {} of memory more \
          meanwhile, and writes a file of about {}. Strings of requests and secrets are in it.",
         bytes(heap),
         (heap / BYTES_PER_S).max(1),

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use sluice_admin::protocol::Request;
 use sluice_catalog::snapshot::{ReportSide, ReportSnapshot, SpentSnapshot};
-use sluice_compare::{LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, Verdict, like_for_like};
+use sluice_compare::{LikeForLike, REQUESTS_MIN, SHARE_MIN, Verdict, like_for_like};
+use sluice_observe::cpu_of;
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, duration, harmless, milliseconds};
@@ -112,19 +113,7 @@ fn read_saved(path: &Path) -> Result<ReportSide, SavedError> {
 
 /// Change of CPU time, by the classes that came often enough on both sides.
 fn change_of(report: &ReportSnapshot) -> Option<LikeForLike> {
-    like_for_like(&spent_of(report.before.as_ref()?), &spent_of(report.after.as_ref()?))
-}
-
-fn spent_of(side: &ReportSide) -> Vec<Spent<'_>> {
-    let known = side.classes.iter().filter_map(|of| of.cpu_s_per_1000.map(|cpu_s| (of, cpu_s)));
-    known
-        .map(|(of, cpu_s)| Spent {
-            class: &of.class,
-            requests: of.requests,
-            mean_us: cpu_s * 1_000.0,
-            parts: &of.parts,
-        })
-        .collect()
+    like_for_like(&cpu_of(report.before.as_ref()?), &cpu_of(report.after.as_ref()?))
 }
 
 fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
