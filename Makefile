@@ -12,6 +12,7 @@ LOAD_MANIFEST := bench/load/Cargo.toml
 PLAYER_MANIFEST := screens/player/Cargo.toml
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),gateway/target)
 RELEASE := $(abspath $(TARGET_DIR)/release/sluice)
+STARTED := $(abspath $(TARGET_DIR)/start/sluice)
 TSX := node_modules/.bin/tsx
 # One file more at once than there are CPUs: much of a test is waiting, and some measure shares of CPU time.
 NODE_TEST := node --import tsx --test --test-reporter=spec --test-concurrency=$(shell node -p 'os.availableParallelism() + 1')
@@ -22,12 +23,19 @@ export SLUICE_BINARY := $(RELEASE)
 ## build: everything that `npx sluice` and the example need
 .PHONY: build
 build: binary-release
-	@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(RELEASE) $$platform/sluice
+	@$(call named_for_npx,$(RELEASE))
 
-# The packages first: the binary has the dashboard in it.
-.PHONY: binary-release binary-dev
-binary-release binary-dev: binary-%: packages
+# `npx sluice` in this repository runs the binary that was built last by `make build` or `make start`.
+named_for_npx = platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(1) $$platform/sluice
+
+# The binary has the dashboard in it, so the packages come first. Its other crates need none, and can be built beside them.
+profiles := release start dev
+.PHONY: $(profiles:%=binary-%) $(profiles:%=crates-%)
+$(profiles:%=binary-%): binary-%: packages crates-%
 	$(CARGO) build --profile $* --locked --manifest-path $(MANIFEST) --bin sluice
+
+$(profiles:%=crates-%): crates-%:
+	$(CARGO) build --profile $* --locked --manifest-path $(MANIFEST) --lib
 
 .PHONY: packages
 packages: node_modules/.package-lock.json
@@ -73,7 +81,10 @@ player:
 
 ## start: install, build, and run the example shop; PORT=… and WORKERS=… set the port and the number of workers
 .PHONY: start
-start: build
+start: export SLUICE_BINARY := $(STARTED)
+start:
+	@$(MAKE) --no-print-directory --jobs=2 binary-start
+	@$(call named_for_npx,$(STARTED))
 	@examples/storefront/start.sh
 
 ## living-room: install, build, and run the television app on http://localhost:3200; its first frame on the player goes into dist

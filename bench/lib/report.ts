@@ -59,6 +59,14 @@ function sluiceVersion(): string {
   const binary = process.env['SLUICE_BINARY'];
   const program = binary ?? path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
   if (!fs.existsSync(program)) return 'not built';
+  const named = path.join(
+    repositoryDir,
+    `packages/sluice/platform/${process.platform}-${process.arch}/sluice`,
+  );
+  if (binary === undefined && fs.existsSync(named) && /[\\/]start[\\/]sluice$/.test(fs.realpathSync(named)))
+    throw new Error(
+      '`npx sluice` is the binary of `make start`, which is barely optimised. Run `make build` first.',
+    );
   const [command, args] = binary === undefined ? [process.execPath, [program]] : [program, []];
   const version = spawnSync(command, [...args, '--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
   return `${version === '' ? 'of unknown version' : version} (${revision()})`;

@@ -52,6 +52,7 @@ function builtHere() {
   return [
     `../platform/${PLATFORM}/sluice`,
     '../../../gateway/target/release/sluice',
+    '../../../gateway/target/start/sluice',
     '../../../gateway/target/debug/sluice',
   ]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
