@@ -65,8 +65,8 @@ export interface Settings<P = Props> {
   /** HTML in place of a component that has failed, is late, or is rendered in the browser. Default: nothing. */
   readonly placeholder?: string | ((props: P) => string);
   readonly props?: PropsSchema<P>;
-  /** The component's form for clients that are not browsers. Default: its props. */
-  readonly json?: (props: P) => unknown;
+  /** The component's form for clients that are not browsers. Default: its props. `signal` aborts when nobody wants the form any more. */
+  readonly json?: (props: P, context: { readonly signal: AbortSignal }) => unknown;
   /** The lowest version of a client's engine that knows the JSON form, and the component to send to older ones. */
   readonly engine?: { readonly version: number; readonly fallback?: string };
   /** Files of styles, as paths; CSS Modules end in `.module.css`. */

@@ -9,8 +9,8 @@ type Form = NonNullable<Settings['json']>;
 const adapter: Adapter = {
   name: 'json',
   recognises: () => false,
-  render(form, props) {
-    const given = (form as Form)(props);
+  render(form, props, { signal }) {
+    const given = (form as Form)(props, { signal });
     return isPromise(given) ? Promise.resolve(given).then(textOf) : textOf(given);
   },
 };

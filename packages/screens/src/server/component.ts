@@ -19,7 +19,7 @@ export interface ScreenComponent {
   readonly settings: {
     /** Browsers hydrate nothing of it. */
     readonly rendering: 'static';
-    readonly json: (props: Props) => Promise<ScreenJson>;
+    readonly json: (props: Props, context: Pick<Context, 'signal'>) => Promise<ScreenJson>;
   };
 }
 
@@ -31,13 +31,13 @@ export function screenComponent<P extends object>(
   component: ComponentType<P>,
   options: RenderScreenOptions,
 ): ScreenComponent {
-  const json = (props: Props, more?: Pick<Context, 'signal'>): Promise<ScreenJson> =>
-    renderScreen(createElement(component, props as P), { ...options, ...more });
+  const json = (props: Props, { signal }: Pick<Context, 'signal'>): Promise<ScreenJson> =>
+    renderScreen(createElement(component, props as P), { ...options, signal });
   const adapter = {
     name: 'screens',
     recognises: () => false,
     async render(_view: unknown, props: Props, context: Context): Promise<string> {
-      const screen = await json(props, { signal: context.signal });
+      const screen = await json(props, context);
       if (screen.partial === true) context.tellPartial?.();
       // The text may stand in a document, also outside of a script, where `&` begins a reference.
       return JSON.stringify(screen).replace(/[&<>\u2028\u2029]/g, escaped);
@@ -45,7 +45,7 @@ export function screenComponent<P extends object>(
   };
   return {
     view: { [OWN_ADAPTER]: adapter },
-    settings: { rendering: 'static', json: (props) => json(props) },
+    settings: { rendering: 'static', json },
   };
 }
 

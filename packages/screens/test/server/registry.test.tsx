@@ -89,3 +89,24 @@ test('a fragment is the same JSON as text, and breaks out of no document', async
   assert.deepEqual(screen.widgets, [{ values: { text: '</script><!-- &quot; from afar' } }]);
   assert.match(html('late'), /"partial":true/);
 });
+
+test('a page that nobody wants any more ends the screens in it', async () => {
+  const registry = createRegistry();
+  const { view, settings } = screenComponent(Home, size);
+  let ended: Promise<unknown> = Promise.resolve('never began');
+  registry.register('Home', view, {
+    ...settings,
+    json(props, context) {
+      const screen = settings.json(props, context);
+      ended = screen.catch((error: unknown) => error);
+      return screen;
+    },
+  });
+  const gone = new AbortController();
+  const pages = createPages({ registry, onError: () => undefined });
+  const tree = { boxes: [{ component: 'Home', props: { title: 'x', isLate: true } }] };
+  const page = pages.render(tree, {}, { format: 'json', signal: gone.signal }).then(answerOf);
+  setTimeout(() => gone.abort(new Error('the client has left')), 20);
+  await page.catch(() => undefined);
+  assert.match(String(await ended), /^AbortError: Nobody waits for component "Home"/);
+});
