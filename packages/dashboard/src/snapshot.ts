@@ -848,8 +848,10 @@ export interface ExperimentSnapshot {
   readonly name: string;
   /** The arm that the others are compared with: `control`, or the first one by name. */
   readonly baseline: string;
-  /** All arms that pages were of, by name. */
+  /** Arms that are compared, by name. At most 8. */
   readonly arms: readonly ArmSnapshot[];
+  /** Number of further arms that pages had in the last hour, which are not compared. At most 32. */
+  readonly left_out: number;
 }
 
 /** An arm of an experiment. */
