@@ -129,7 +129,7 @@ impl Supervisor {
             }
             KillReason::ClientGone => {
                 format!(
-                    "worker {} did not leave in time, and the clients of its requests have left; it is killed",
+                    "worker {} did not exit in time, and the clients of its requests have left; the gateway kills it",
                     worker.0
                 )
             }

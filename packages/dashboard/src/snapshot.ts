@@ -420,7 +420,7 @@ export interface WorkerSnapshot {
   readonly heap_used_bytes: number | null;
   /** Requests that it has answered. */
   readonly requests_total: number;
-  /** Times that the process in this place has been started again. */
+  /** Times that the process in this position has been started again. */
   readonly restarts_total: number;
   /** Requests that it holds now; at most one in strict mode. */
   readonly current: readonly CurrentRequest[];
