@@ -392,6 +392,7 @@ function effects(): EffectsSnapshot {
           { name: 'b', views: 10_000, findings: [finding('largest contentful paint', 'worse', 0.2, 0.9999)] },
           { name: 'c', views: 12, findings: [] },
         ],
+        left_out: 2,
       },
     ],
     pages: [vitals('shop.example GET /product/:id', 1), vitals('other', 3)],

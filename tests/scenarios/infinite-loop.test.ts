@@ -206,7 +206,22 @@ void test('an alarm, the log and the status agree on a run that the gateway has 
     () => sluice.logs.find(({ event, alarm }) => event === 'alarm_raised' && alarm === 'long_run'),
     { what: 'the alarm' },
   );
-  assert.match(String(raised['text']), /ran for \d+ ms without a break, until the gateway killed the worker/);
+  assert.match(
+    String(raised['text']),
+    /ran for \d+ ms without a break(, \d+ ms on a CPU)?, until the gateway killed the worker/,
+  );
+  // On Linux both lines have the CPU time that the thread had until then.
+  assert.deepEqual(
+    [run['cpu_ms'] === null, stuck['cpu_ms'] === null],
+    Array(2).fill(process.platform !== 'linux'),
+  );
+  assert.ok(Math.abs(Number(run['cpu_ms']) - Number(stuck['cpu_ms'])) <= 1, JSON.stringify([run, stuck]));
+  assert.ok(Number(stuck['cpu_ms']) <= Number(stuck['silent_ms']), JSON.stringify(stuck));
+  const crash = await eventually(
+    () => sluice.logs.find(({ event, alarm }) => event === 'alarm_raised' && alarm === 'crash'),
+    { what: 'the alarm of the exit' },
+  );
+  assert.ok(String(crash['text']).includes(` s in ${place})`), String(crash['text']));
   const { runs } = (await sluice.status()) as unknown as {
     runs: { longest: { ms: number; place: string | null; worker: number }[] };
   };

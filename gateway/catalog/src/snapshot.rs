@@ -497,7 +497,7 @@ pub struct WorkerSnapshot {
     pub heap_used_bytes: Option<u64>,
     /// Requests that it has answered.
     pub requests_total: u64,
-    /// Times that the process in this place has been started again.
+    /// Times that the process in this position has been started again.
     pub restarts_total: u64,
     /// Requests that it holds now; at most one in strict mode.
     pub current: Vec<CurrentRequest>,

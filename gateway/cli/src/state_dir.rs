@@ -10,7 +10,6 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, access};
 use sluice_catalog::config::Config;
@@ -42,10 +41,6 @@ enum Unusable {
     Directory(RunDirError),
     #[error("{path}: {error}", path = .0.display(), error = .1)]
     NotWritable(PathBuf, io::Error),
-    #[error("{path}: the disk is full, {free_bytes} bytes are free", path = .path.display())]
-    Full { path: PathBuf, free_bytes: u64 },
-    #[error("{path}: the disk is full, no further file can be made", path = .0.display())]
-    NoMoreFiles(PathBuf),
 }
 
 /// The same without the advice for run directories, which is to take another with `--run-dir`.
@@ -206,27 +201,25 @@ fn usable(dir: &Path, bytes: usize) -> Result<(), Unusable> {
 
 /// Reason why no file can be kept in the directory at present; `None` if one can. Writes one only if `is_suspect`.
 pub fn trouble(dir: &Path, is_suspect: bool) -> Option<String> {
-    if !is_suspect && has_room(dir).is_ok() {
+    judged(is_suspect, has_room(dir), || usable(dir, FREE_BYTES_MIN))
+}
+
+/// A file that could be written is proof, also where only blocks are left that a file system reserves for root.
+fn judged(is_suspect: bool, has_room: bool, write: impl FnOnce() -> Result<(), Unusable>) -> Option<String> {
+    if !is_suspect && has_room {
         return None;
     }
-    let why = usable(dir, FREE_BYTES_MIN).and_then(|()| has_room(dir));
-    why.err().map(|why| why.to_string())
+    write().err().map(|why| why.to_string())
 }
 
 /// Whether this user may write there, and there is room for a few small files. Writes nothing.
-fn has_room(dir: &Path) -> Result<(), Unusable> {
-    let of_dir = |error: Errno| Unusable::NotWritable(dir.to_owned(), error.into());
-    access(dir, AccessFlags::W_OK | AccessFlags::X_OK).map_err(of_dir)?;
-    let found = statvfs(dir).map_err(of_dir)?;
-    let free_bytes = sluice_observe::free_bytes(&found);
-    if free_bytes < FREE_BYTES_MIN as u64 {
-        return Err(Unusable::Full { path: dir.to_owned(), free_bytes });
-    }
+fn has_room(dir: &Path) -> bool {
+    let Ok(found) = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).and_then(|()| statvfs(dir)) else {
+        return false;
+    };
     // File systems without a table of files say 0 of 0.
-    if found.files() > 0 && found.files_available() == 0 {
-        return Err(Unusable::NoMoreFiles(dir.to_owned()));
-    }
-    Ok(())
+    let has_files = found.files() == 0 || found.files_available() > 0;
+    has_files && sluice_observe::free_bytes(&found) >= FREE_BYTES_MIN as u64
 }
 
 /// Moves a file or a directory, across file systems if need be.

@@ -106,3 +106,14 @@ fn systemd_without_a_state_directory_is_told_of() {
     assert!(!is_emptied(&run_dir, environment(&[("RUNTIME_DIRECTORY", "/run/other")])));
     assert!(!is_emptied(&run_dir, environment(&[])));
 }
+
+#[test]
+fn a_file_that_was_written_is_proof_also_where_the_disk_seems_full() {
+    let full = || Err(Unusable::NotWritable("/state".into(), io::ErrorKind::StorageFull.into()));
+    assert_eq!(judged(false, true, || panic!("there is room")), None);
+    for is_suspect in [false, true] {
+        assert_eq!(judged(is_suspect, false, || Ok(())), None, "root may use reserved blocks");
+        assert!(judged(is_suspect, false, full).is_some_and(|why| why.starts_with("/state: ")));
+    }
+    assert!(judged(true, true, full).is_some(), "a file could not be written before");
+}

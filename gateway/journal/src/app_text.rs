@@ -10,6 +10,8 @@ use crate::event::{Level, Stream};
 
 /// Maximum nesting of brackets in a JSON line; readers of JSON commonly accept 100 and more.
 const DEPTH_MAX: usize = 64;
+/// Beginning of V8's line about what ends its process.
+const FATAL: &str = "FATAL ERROR:";
 
 /// One record of the app's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,7 @@ impl<'a> AppText<'a> {
         }
         let level = match stream {
             Stream::Stdout => Level::Info,
-            Stream::Stderr if has_stack(text) => Level::Error,
+            Stream::Stderr if has_stack(text) || text.starts_with(FATAL) => Level::Error,
             Stream::Stderr => Level::Warn,
         };
         AppText { text, level, is_json: false, message: None }
@@ -157,6 +159,8 @@ mod tests {
         assert_eq!(read(Stream::Stderr, "(node:7) Warning: old"), (Level::Warn, false));
         assert_eq!(read(Stream::Stderr, "Error: no\n    at f (/app/a.js:1:2)"), (Level::Error, false));
         assert_eq!(read(Stream::Stderr, "look at this"), (Level::Warn, false));
+        let full = "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory";
+        assert_eq!(read(Stream::Stderr, full), (Level::Error, false));
     }
 
     #[test]

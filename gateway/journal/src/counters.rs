@@ -120,7 +120,6 @@ impl Counters {
                 self.worker_exits[reason as usize][usize::from(!expected)] += 1;
             }
             Event::WorkerStartFailed { code, .. } => *self.start_failures.entry(code).or_default() += 1,
-            Event::WorkerOverdue { .. } => *self.recycles.entry(RecycleCause::Overdue).or_default() += 1,
             Event::WorkerRecycled { reason, .. } => *self.recycles.entry(reason).or_default() += 1,
             Event::ReloadFinished { .. } => self.reloads[0] += 1,
             Event::ReloadAbandoned { superseded: false, .. } => self.reloads[1] += 1,
@@ -131,6 +130,7 @@ impl Counters {
             | Event::ReloadStarted { .. }
             | Event::ReloadCompared { .. }
             | Event::WorkerReady { .. }
+            | Event::WorkerOverdue { .. }
             | Event::WorkerStuck { .. }
             | Event::WorkerBlocked { .. }
             | Event::WorkerBackoff { .. }

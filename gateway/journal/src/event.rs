@@ -65,13 +65,12 @@ pub enum Event<'a> {
         /// Evidence that is left, in words.
         evidence: Option<&'a str>,
     },
-    /// A worker's event loop has not turned for a while, and its main thread burns CPU: it is lowered, and a stand-in is
-    /// started for its place.
+    /// A worker's event loop has not turned for a while, and its main thread burns CPU.
     WorkerOverdue {
         /// Unique id of the worker.
         worker: u64,
-        /// Time since the worker's last report, milliseconds; `None` if it reports again and its first stand-in failed.
-        silent_ms: Option<u64>,
+        /// Time since the worker's last report, milliseconds.
+        silent_ms: u64,
         /// The request that it was given last.
         request: Option<HeldRequest<'a>>,
     },
@@ -81,6 +80,8 @@ pub enum Event<'a> {
         worker: u64,
         /// Time since the worker's last report, milliseconds.
         silent_ms: u64,
+        /// CPU time of its main thread in that time, milliseconds, if the system reports it.
+        cpu_ms: Option<u64>,
         /// Code that the worker runs, or the reason that it is unknown.
         place: Result<StuckPlace<'a>, &'a str>,
         /// The functions in which a short profile spent most of its time.
@@ -117,7 +118,7 @@ pub enum Event<'a> {
         /// The end of what it wrote to stderr; may hold several lines.
         stderr_tail: &'a str,
     },
-    /// A successor is started for a healthy worker.
+    /// A successor is started for a worker that lives.
     WorkerRecycled {
         /// Unique id of the worker that is replaced.
         worker: u64,

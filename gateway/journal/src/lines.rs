@@ -50,7 +50,7 @@ pub(crate) fn head(event: &Event<'_>) -> Head {
         Event::WorkerStarted { worker, .. } => ("worker_started", Level::Info, Some(worker)),
         Event::WorkerReady { worker, .. } => ("worker_ready", Level::Info, Some(worker)),
         Event::WorkerExited { worker, expected, .. } => {
-            ("worker_exited", if expected { Level::Info } else { Level::Warn }, Some(worker))
+            ("worker_exited", if expected { Level::Info } else { Level::Error }, Some(worker))
         }
         Event::WorkerOverdue { worker, .. } => ("worker_overdue", Level::Warn, Some(worker)),
         Event::WorkerStuck { worker, .. } => ("worker_stuck", Level::Error, Some(worker)),
@@ -131,15 +131,19 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
         }
         Event::WorkerReady { after_ms, .. } => fields.number(b",\"after_ms\":", after_ms),
         Event::WorkerExited { .. } => json_exit(fields, event),
-        Event::WorkerStuck { silent_ms, place, hottest, request, profile, .. } => {
+        Event::WorkerStuck { silent_ms, cpu_ms, place, hottest, request, profile, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);
+            fields.number_or_null(b",\"cpu_ms\":", cpu_ms);
             json_place(fields, place);
             fields.text_or_null(b",\"hottest\":", hottest, APP_BYTES_MAX);
             fields.text_or_null(b",\"why\":", place.err(), FIELD_BYTES_MAX);
             json_held(fields, request);
             fields.text_or_null(b",\"profile\":", profile, APP_BYTES_MAX);
         }
-        Event::WorkerOverdue { silent_ms, request, .. } => json_overdue(fields, silent_ms, request),
+        Event::WorkerOverdue { silent_ms, request, .. } => {
+            fields.number(b",\"silent_ms\":", silent_ms);
+            json_held(fields, request);
+        }
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);
             fields.text(b",\"waits_in\":", waits_in, FIELD_BYTES_MAX);
@@ -253,14 +257,6 @@ fn json_long_run(fields: &mut Fields<'_>, event: &Event<'_>) {
     fields.text_or_null(b",\"spent\":", spent.map(RunTime::as_str), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"place\":", place, TARGET_BYTES_MAX);
     fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
-    json_held(fields, request);
-}
-
-fn json_overdue(fields: &mut Fields<'_>, silent_ms: Option<u64>, request: Option<HeldRequest<'_>>) {
-    match silent_ms {
-        Some(silent_ms) => fields.number(b",\"silent_ms\":", silent_ms),
-        None => fields.null(b",\"silent_ms\":"),
-    }
     json_held(fields, request);
 }
 

@@ -44,13 +44,14 @@ fn every_event() -> Vec<Event<'static>> {
         Event::WorkerStuck {
             worker: 3,
             silent_ms: 10_020,
+            cpu_ms: Some(9_870),
             place: Ok(StuckPlace { function: "spin", file: "app.js", line: 3, column: 5, stack: "spin (app.js:3:5)" }),
             hottest: Some("spin (app.js:1:14) 240 ms"),
             request: Some(HeldRequest { request_id: "00ab", method: "GET", target: "/spin" }),
             profile: Some("/run/profiles/stuck-3.cpuprofile"),
         },
         Event::WorkerBlocked { worker: 3, silent_ms: 60_010, waits_in: "sleeps (S)", request: None },
-        Event::WorkerOverdue { worker: 3, silent_ms: Some(1_010), request: None },
+        Event::WorkerOverdue { worker: 3, silent_ms: 1_010, request: None },
         Event::WorkerBackoff { worker: 3, delay_ms: 100 },
         Event::WorkerStartFailed { worker: 3, code: Code::AppNeverListened, stderr_tail: "Error: no\n  at x\n" },
         Event::AppLine { worker: 3, stream: Stream::Stderr, said: AppText::read(Stream::Stderr, "hello \"you\"") },
@@ -130,10 +131,46 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
 }
 
 #[test]
+fn an_exit_is_an_error_if_it_is_unexpected() {
+    for (expected, level) in [(false, "error"), (true, "info")] {
+        let line = as_json(&Event::WorkerExited {
+            worker: 3,
+            status: "exit code 1",
+            reason: ExitReason::OutOfMemory,
+            expected,
+            exception: None,
+            held: 0,
+            request: None,
+            class: None,
+            evidence: None,
+        });
+        assert_eq!(line["level"], level);
+    }
+}
+
+#[test]
+fn cpu_time_of_a_stuck_worker_is_told_where_it_is_known() {
+    let place = StuckPlace { function: "spin", file: "app.js", line: 3, column: 5, stack: "spin (app.js:3:5)" };
+    let event = Event::WorkerStuck {
+        worker: 3,
+        silent_ms: 10_000,
+        cpu_ms: Some(2_431),
+        place: Ok(place),
+        hottest: None,
+        request: None,
+        profile: None,
+    };
+    assert_eq!(as_json(&event)["cpu_ms"], 2_431);
+    let text = as_text(&event);
+    assert!(text.contains("silent for 10000 ms, CPU time 2431 ms: spin (app.js:3:5)"), "{text}");
+}
+
+#[test]
 fn a_stuck_worker_whose_place_is_not_known_says_why() {
     let event = Event::WorkerStuck {
         worker: 3,
         silent_ms: 9,
+        cpu_ms: None,
         place: Err("no answer"),
         hottest: None,
         request: None,

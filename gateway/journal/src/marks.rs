@@ -148,6 +148,7 @@ mod tests {
         let stuck = Event::WorkerStuck {
             worker: 3,
             silent_ms: 9,
+            cpu_ms: None,
             place: Ok(place),
             hottest: None,
             request: None,

@@ -231,13 +231,14 @@ fn secrets_in_query_strings_reach_no_line_of_any_event_and_no_mark() {
     journal.emit(Event::WorkerStuck {
         worker: 1,
         silent_ms: 1,
+        cpu_ms: None,
         place,
         hottest: None,
         request: Some(held),
         profile: None,
     });
     journal.emit(Event::WorkerBlocked { worker: 1, silent_ms: 1, waits_in: "", request: Some(held) });
-    journal.emit(Event::WorkerOverdue { worker: 1, silent_ms: None, request: Some(held) });
+    journal.emit(Event::WorkerOverdue { worker: 1, silent_ms: 1, request: Some(held) });
     journal.emit(Event::LongRun {
         worker: 1,
         ms: 1.0,

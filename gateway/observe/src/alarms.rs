@@ -31,7 +31,7 @@ pub struct Alarms {
     queue_length_min: Cell<Option<usize>>,
     /// Waits that ended since the last check: sum in milliseconds, and number.
     waits: Cell<(f64, f64)>,
-    /// Mean waits of the seconds before. Each second has the same weight, because a past crowd must not override the present.
+    /// Mean waits of the seconds before. Each second has the same weight, so a past crowd does not hide the present.
     waits_mean: RefCell<[Fading; 2]>,
 }
 

@@ -66,5 +66,6 @@ fn experiment(of: ExperimentFindings) -> ExperimentSnapshot {
         views: arm.views,
         findings: arm.findings.iter().map(finding_snapshot).collect(),
     };
-    ExperimentSnapshot { name: of.name, baseline: of.baseline, arms: of.arms.into_iter().map(arm).collect() }
+    let arms = of.arms.into_iter().map(arm).collect();
+    ExperimentSnapshot { name: of.name, baseline: of.baseline, arms, left_out: of.left_out }
 }

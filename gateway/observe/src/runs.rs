@@ -1,6 +1,8 @@
 //! Uninterrupted runs of workers' main threads, and the report of very long ones to an operator.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::RunsSnapshot;
@@ -29,6 +31,10 @@ pub(crate) struct AlarmingRun {
 pub struct CutRun<'a> {
     /// Duration until the gateway decided to kill the worker, milliseconds, as the log line of the kill says.
     pub ms: u64,
+    /// CPU time of the main thread in that time, microseconds, if known.
+    pub cpu_us: Option<u64>,
+    /// Time for which it was ready to run while no CPU was free, microseconds, if known.
+    pub queued_us: Option<u64>,
     /// Function, file and line that ran then, if found.
     pub place: Option<&'a str>,
     /// Main cause of the duration, if known.
@@ -39,6 +45,8 @@ pub struct CutRun<'a> {
 
 /// Advice about code that computes for too long at a known place.
 const CHEAPER: &str = "Make this code faster, split it up, or move it to a worker thread";
+/// CPU time from which a run that starved or waited also computed for too long, microseconds.
+const COMPUTED_US: u64 = 100_000;
 
 /// Runs of all workers, and long runs that wait for the next check.
 pub struct MainThreads {
@@ -83,11 +91,11 @@ impl MainThreads {
         let mut unjudged = self.unjudged.borrow_mut();
         if unjudged.len() < UNJUDGED_MAX {
             let of = self.owner(request);
-            let cpu = cpu_ms.map_or_else(String::new, |cpu_ms| format!(", {cpu_ms:.0} ms on a CPU"));
+            let cpu = on_cpu(run.cpu_us);
             let text = format!(
                 "the main thread of worker {worker} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
                  collector{cpu}: a run {of}. Nothing else of that worker ran meanwhile. {}",
-                advice(spent, is_last_in_line)
+                advice(spent, run.cpu_us, is_last_in_line)
             );
             unjudged.push(AlarmingRun { class, text });
         }
@@ -95,15 +103,15 @@ impl MainThreads {
 
     /// Records and logs a run that the gateway ended by killing the worker.
     pub fn cut_off(&self, worker: u64, run: &CutRun<'_>, request: Option<&RequestName>) {
-        let CutRun { ms, place, spent, profile } = *run;
+        let CutRun { ms, cpu_us, queued_us, place, spent, profile } = *run;
         let us = ms.saturating_mul(1000).min(RUN_US_MAX);
         let class = request.map(|of| Rc::clone(&of.class));
         self.context.journal.emit(Event::LongRun {
             worker,
             ms: in_ms(us),
             collected_ms: None,
-            cpu_ms: None,
-            queued_ms: None,
+            cpu_ms: cpu_us.map(in_ms),
+            queued_ms: queued_us.map(in_ms),
             spent,
             place,
             request: request.map(RequestName::held),
@@ -113,6 +121,7 @@ impl MainThreads {
         runs.cut_off(us);
         runs.remember(LongRun {
             us,
+            cpu_us,
             spent: spent.map(RunTime::as_str),
             place: place.map(str::to_owned),
             at_unix_ms: unix_ms(),
@@ -123,10 +132,11 @@ impl MainThreads {
         let found = place.map_or_else(String::new, |place| format!(" The gateway found it in {place}."));
         let profile = profile.map_or_else(String::new, |file| format!(". `sluice hotspots {file}` shows more"));
         let text = format!(
-            "the main thread of worker {worker} ran for {ms} ms without a break, until the gateway killed the worker: a run {}.{found} \
+            "the main thread of worker {worker} ran for {ms} ms without a break{}, until the gateway killed the worker: a run {}.{found} \
              Nothing else of that worker ran meanwhile. {}{profile}",
+            on_cpu(cpu_us),
             self.owner(request),
-            if spent == Some(RunTime::Waiting) { advice(spent, false) } else { CHEAPER }
+            if spent == Some(RunTime::Waiting) { advice(spent, None, false).into() } else { Cow::from(CHEAPER) }
         );
         let mut unjudged = self.unjudged.borrow_mut();
         if unjudged.len() < UNJUDGED_MAX {
@@ -182,24 +192,43 @@ impl MainThreads {
     }
 }
 
+fn on_cpu(cpu_us: Option<u64>) -> String {
+    cpu_us.map_or_else(String::new, |cpu_us| format!(", {:.0} ms on a CPU", in_ms(cpu_us)))
+}
+
 /// Advice to an operator about a long run.
-fn advice(spent: Option<RunTime>, is_last_in_line: bool) -> &'static str {
-    match spent {
+fn advice(spent: Option<RunTime>, cpu_us: Option<u64>, is_last_in_line: bool) -> String {
+    let computed = cpu_us.filter(|cpu_us| *cpu_us >= COMPUTED_US);
+    let mut text = match spent {
         Some(RunTime::Starved) if is_last_in_line => {
             "Starved: others had the CPU. The gateway gives workers for long requests, and those that are overdue, only what the \
-             others leave. The code may be fine: use fewer workers (workers.count), or more CPUs"
+             others leave: use fewer workers (workers.count), or more CPUs"
         }
         Some(RunTime::Starved) => {
-            "Starved: others had the CPU, so the machine has more to do than CPUs, or the container's CPU limit is reached. The \
-             code may be fine: use fewer workers (workers.count), more CPUs, or look for other processes that take them"
+            "Starved: others had the CPU, so the machine has more to do than CPUs, or the container's CPU limit is reached: use \
+             fewer workers (workers.count), more CPUs, or look for other processes that take them"
         }
         Some(RunTime::Waiting) => {
             "It slept in a synchronous call for most of that time: a file, a child process, a lock. Use the asynchronous call"
         }
         Some(RunTime::Computing) | None => {
-            "`sluice profile` shows the code: make it faster, split it up, or move it to a worker thread"
+            return "`sluice profile` shows the code: make it faster, split it up, or move it to a worker thread".to_owned();
         }
     }
+    .to_owned();
+    match computed {
+        Some(cpu_us) => {
+            // Writing to a String cannot fail.
+            let _ = write!(
+                text,
+                ". It also computed for {:.0} ms: `sluice hotspots --live --all` names the lines",
+                in_ms(cpu_us)
+            );
+        }
+        None if spent == Some(RunTime::Starved) => text.push_str(". The code may be fine"),
+        None => {}
+    }
+    text
 }
 
 #[cfg(test)]
@@ -209,10 +238,20 @@ mod tests {
     #[test]
     fn code_that_had_no_cpu_is_not_told_to_become_cheaper() {
         for is_last_in_line in [false, true] {
-            let starved = advice(Some(RunTime::Starved), is_last_in_line);
-            assert!(starved.starts_with("Starved: ") && !starved.contains("faster"), "{starved}");
-            assert!(advice(Some(RunTime::Computing), is_last_in_line).contains("make it faster"));
+            let starved = advice(Some(RunTime::Starved), Some(99_000), is_last_in_line);
+            assert!(starved.starts_with("Starved: ") && starved.ends_with("The code may be fine"), "{starved}");
+            assert!(advice(Some(RunTime::Computing), None, is_last_in_line).contains("make it faster"));
         }
-        assert!(advice(Some(RunTime::Waiting), false).contains("asynchronous"));
+        assert!(advice(Some(RunTime::Waiting), None, false).ends_with("asynchronous call"));
+    }
+
+    #[test]
+    fn code_that_starved_and_computed_hears_both() {
+        for spent in [RunTime::Starved, RunTime::Waiting] {
+            let text = advice(Some(spent), Some(607_000), false);
+            let ends = "It also computed for 607 ms: `sluice hotspots --live --all` names the lines";
+            assert!(text.ends_with(ends) && !text.contains("fine"), "{text}");
+        }
+        assert!(advice(Some(RunTime::Starved), Some(607_000), true).starts_with("Starved: others had the CPU"));
     }
 }

@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use sluice_journal::{Event, Level, RecycleCause};
-use sluice_observe::RequestName;
 use sluice_scheduler::Event::Examined;
 use sluice_scheduler::{AbandonReason, Action, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
 use tokio::time::Instant;
 
-use crate::priority::Priority;
 use crate::process::{Process, life};
 use crate::reload::{ReloadEnd, ReloadFault};
 use crate::{Supervisor, priority, stuck};
@@ -23,10 +21,8 @@ impl Supervisor {
     pub(crate) fn carry_out(self: &Rc<Self>, action: Action) {
         match action {
             Action::Start { worker, instance, generation, lane } => self.begin(worker, instance, generation, lane),
-            Action::Lower { worker } => {
-                self.set_priority(worker, |process| priority::lowered(process.priority, self.may_raise));
-            }
-            Action::Raise { worker } => self.set_priority(worker, |process| process.priority),
+            Action::Lower { worker } => self.set_lowered(worker, true),
+            Action::Raise { worker } => self.set_lowered(worker, false),
             Action::Stop { worker } => self.stop(worker),
             Action::Examine { worker } => self.examine(worker),
             Action::Kill { worker, reason } => self.kill(worker, reason),
@@ -133,7 +129,7 @@ impl Supervisor {
             }
             KillReason::ClientGone => {
                 format!(
-                    "worker {} did not leave in time, and the clients of its requests have left; it is killed",
+                    "worker {} did not exit in time, and the clients of its requests have left; the gateway kills it",
                     worker.0
                 )
             }
@@ -176,7 +172,7 @@ impl Supervisor {
 
     fn tell_recycled(&self, worker: WorkerId, reason: RecycleReason) {
         let reason = match reason {
-            RecycleReason::Overdue => return self.tell_overdue(worker),
+            RecycleReason::Overdue => RecycleCause::Overdue,
             RecycleReason::Requests => RecycleCause::Requests,
             RecycleReason::Memory => RecycleCause::Memory,
             RecycleReason::Socket => RecycleCause::Socket,
@@ -212,18 +208,13 @@ impl Supervisor {
         self.gate.scheduler(|scheduler| scheduler.workers().any(|view| view.worker == worker && view.streams > 0))
     }
 
-    fn set_priority(&self, worker: WorkerId, priority: impl Fn(&Process) -> Priority) {
+    fn set_lowered(&self, worker: WorkerId, is_lowered: bool) {
         let Some(process) = self.processes.borrow().get(&worker).cloned() else { return };
-        if let Err(error) = process.set_priority(priority(&process)) {
+        process.is_lowered.set(is_lowered);
+        let usual = process.priority;
+        let priority = if is_lowered { priority::lowered(usual, self.may_raise) } else { usual };
+        if let Err(error) = process.set_priority(priority) {
             self.note(Level::Warn, &format!("the priority of worker {} stays as it is: {error}", worker.0));
         }
-    }
-
-    fn tell_overdue(&self, worker: WorkerId) {
-        let silent = self.processes.borrow().get(&worker).and_then(|process| process.overdue.get());
-        let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
-        let held = self.gate.workers().latest_request(worker);
-        let request = held.as_ref().map(RequestName::held);
-        self.journal.emit(Event::WorkerOverdue { worker: worker.0, silent_ms, request });
     }
 }

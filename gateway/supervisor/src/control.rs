@@ -330,13 +330,13 @@ fn excerpt(text: &str, chars_max: usize) -> &str {
 fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let now = Instant::now();
     let sample = process.listener_pid.get().and_then(sample::main_thread).filter(|sample| sample.is_exact);
-    let wanted_us = sample.map(|sample| sample.wanted_us);
-    let before = process.beaten.replace(Some((now, wanted_us)));
-    let Some((then, wanted_us_then)) = before else { return };
+    let before = process.beaten.replace(Some((now, sample)));
+    let Some((then, sample_then)) = before else { return };
     let elapsed = now.saturating_duration_since(then);
     let turned = elapsed.mul_f64(elu.clamp(0.0, 1.0));
-    let wanted =
-        wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
+    let wanted = sample
+        .zip(sample_then)
+        .map(|(sample, then)| Duration::from_micros(sample.wanted_us.saturating_sub(then.wanted_us)));
     supervisor.gate.reports().was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
 }
 

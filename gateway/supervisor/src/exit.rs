@@ -26,6 +26,8 @@ pub(crate) struct ProcessFacts<'k> {
     pub(crate) is_command: bool,
     /// Heap in use, as last reported, bytes.
     pub(crate) heap_used_bytes: Option<u64>,
+    /// Result of its examination, if it was stuck or blocked.
+    pub(crate) diagnosis: Option<&'k str>,
     /// The end of its stderr.
     pub(crate) stderr_tail: &'k str,
 }
@@ -63,6 +65,10 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &ProcessFacts<'_>
     let reason = match known.killed {
         Some(killed) if is_sigkill => {
             text.push_str(" by the gateway");
+            if let Some(diagnosis) = known.diagnosis.filter(|_| killed == KillReason::Stuck) {
+                text.push_str(": ");
+                text.push_str(diagnosis);
+            }
             killed_for(killed, known.was_blocked)
         }
         _ if !status.success() && is_heap_full(known.stderr_tail) => {
@@ -177,6 +183,9 @@ mod tests {
         assert_eq!(text, "signal 9 (SIGKILL): killed from outside (the kernel's out-of-memory killer?)");
         let stuck = ProcessFacts { killed: Some(KillReason::Stuck), ..ProcessFacts::default() };
         assert_eq!(ended(9, &stuck), (ExitReason::Stuck, "signal 9 (SIGKILL) by the gateway".to_owned()));
+        let found = ProcessFacts { diagnosis: Some("stuck for 10.0 s in root (lib/graph.js:7:3)"), ..stuck };
+        let text = "signal 9 (SIGKILL) by the gateway: stuck for 10.0 s in root (lib/graph.js:7:3)";
+        assert_eq!(ended(9, &found), (ExitReason::Stuck, text.to_owned()));
         let blocked = ProcessFacts { was_blocked: true, ..stuck };
         assert_eq!(ended(9, &blocked).0, ExitReason::Blocked);
         let command = ProcessFacts { is_command: true, ..ProcessFacts::default() };

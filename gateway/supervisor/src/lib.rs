@@ -321,10 +321,16 @@ impl Supervisor {
 
     /// Handles a sign of life: the worker's event loop turns.
     fn is_heard(&self, process: &Process, now: Instant) {
+        process.is_told_overdue.set(false);
+        self.watch_anew(process, now);
+    }
+
+    /// Watches the worker as if it had reported at this moment.
+    fn watch_anew(&self, process: &Process, now: Instant) {
         process.last_heard.set(Some(now));
         process.track.set(None);
         process.is_spared.set(false);
-        if process.overdue.take().is_some() {
+        if process.is_overdue.take() {
             self.gate.tell(sluice_scheduler::Event::Turned { worker: process.worker });
         }
     }

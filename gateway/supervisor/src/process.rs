@@ -20,6 +20,7 @@ use crate::forensics::Inspector;
 use crate::output::Tail;
 use crate::parts::Parts;
 use crate::priority::{self, Priority};
+use crate::sample::Sample;
 use crate::writer::Writer;
 use crate::{App, ProcessView, sample};
 use cpu::CpuLately;
@@ -66,9 +67,8 @@ pub(crate) struct Process {
     pub(crate) was_killed: Cell<Option<KillReason>>,
     /// Whether the gateway has killed the remaining processes after the serving one had exited by itself.
     pub(crate) rest_was_killed: Cell<bool>,
-    /// Time of its last beat, and CPU time that its main thread had wanted until then, microseconds, if the kernel
-    /// reports it.
-    pub(crate) beaten: Cell<Option<(Instant, Option<u64>)>>,
+    /// Time of its last beat, and the exact sample of its main thread from then, if the kernel reports one.
+    pub(crate) beaten: Cell<Option<(Instant, Option<Sample>)>>,
     /// Latest report of the preload about its resources.
     pub(crate) vitals: Cell<ProcessView>,
     /// Record of its event loop's delays.
@@ -83,14 +83,20 @@ pub(crate) struct Process {
     pub(crate) cpu: Cell<CpuLately>,
     /// Samples of its main thread since its last report.
     pub(crate) track: Cell<Option<Track>>,
-    /// Length of its silence when it was reported as overdue; `None` if it was not, or has reported since.
-    pub(crate) overdue: Cell<Option<Duration>>,
+    /// Whether it was found overdue, and the watch has not begun anew since.
+    pub(crate) is_overdue: Cell<bool>,
+    /// Whether the log says so of its present silence.
+    pub(crate) is_told_overdue: Cell<bool>,
+    /// Whether the scheduler has lowered its priority.
+    pub(crate) is_lowered: Cell<bool>,
     /// Whether it got its priority back before its time was over.
     pub(crate) is_spared: Cell<bool>,
     /// Reason for its examination.
     pub(crate) trouble: Cell<Option<Trouble>>,
     /// Whether it is being examined, and killed afterwards.
     pub(crate) is_examined: Cell<bool>,
+    /// Result of the examination in words, once it is logged.
+    pub(crate) diagnosis: watch::Sender<Option<String>>,
     /// State of its inspector, from its stderr.
     pub(crate) inspector: watch::Receiver<Inspector>,
     /// Connection to the preload, after its hello.
@@ -171,10 +177,13 @@ impl Process {
             last_heard: Cell::new(None),
             cpu: Cell::default(),
             track: Cell::default(),
-            overdue: Cell::new(None),
+            is_overdue: Cell::new(false),
+            is_told_overdue: Cell::new(false),
+            is_lowered: Cell::new(false),
             is_spared: Cell::new(false),
             trouble: Cell::default(),
             is_examined: Cell::new(false),
+            diagnosis: watch::Sender::default(),
             inspector,
             control: RefCell::default(),
             tail: Rc::default(),
@@ -251,7 +260,7 @@ impl Process {
         let process = Rc::clone(self);
         let has_time = move |now: Instant| {
             let stays = process.hears_messages.get() || has_streams();
-            stays && now < end || process.overdue.get().is_some() && now < word_by
+            stays && now < end || process.is_overdue.get() && now < word_by
         };
         if !has_time(Instant::now()) {
             return self.terminate();

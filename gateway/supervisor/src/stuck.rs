@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
-use crate::process::facts::{Trouble, TroubleKind};
+use crate::process::facts::{CpuUse, Trouble, TroubleKind};
 use crate::{Supervisor, priority, sample};
 
 /// Time limits of the examination. It must end before the scheduler stops waiting for it. No single step has a lower
@@ -40,10 +40,11 @@ const HOTTEST_MAX: usize = 3;
 /// Examines the worker, logs the result, and lets the scheduler continue.
 pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let worker = process.worker;
-    let Some(Trouble { silent, kind }) = process.trouble.get() else {
+    let Some(trouble) = process.trouble.get() else {
         return supervisor.gate.tell(Examined { worker });
     };
-    let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+    let Trouble { kind, used, .. } = trouble;
+    let silent_ms = trouble.silent_ms();
     let held = supervisor.gate.workers().latest_request(worker);
     let request = held.as_ref();
     if kind == TroubleKind::Blocked {
@@ -55,8 +56,11 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
             waits_in,
             request: request.map(RequestName::held),
         });
-        let run = CutRun { ms: silent_ms, place: None, spent: Some(RunTime::Waiting), profile: None };
+        let spent = Some(RunTime::Waiting);
+        let CpuUse { cpu_us, queued_us } = used;
+        let run = CutRun { ms: silent_ms, cpu_us, queued_us, place: None, spent, profile: None };
         supervisor.gate.workers().cut_off(worker, &run, request);
+        process.diagnosis.send_replace(Some(format!("blocked for {}: {waits_in}", seconds(silent_ms))));
         return supervisor.gate.tell(Examined { worker });
     }
     if supervisor.may_raise {
@@ -73,7 +77,13 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         Ok(profile) => kept(&supervisor, worker, profile.json.clone()).await,
         Err(_) => None,
     };
-    tell(&supervisor, worker, silent_ms, &examination, request, file.as_deref());
+    let place = tell(&supervisor, worker, trouble, &examination, request, file.as_deref());
+    let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
+    process.diagnosis.send_replace(Some(format!("stuck for {}{place}", seconds(silent_ms))));
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
 }
 
 /// Keeps the profile, in the run directory if the state directory takes none. Returns its file.
@@ -93,14 +103,17 @@ async fn kept(supervisor: &Supervisor, worker: WorkerId, json: Vec<u8>) -> Optio
     }
 }
 
+/// Logs the result. Returns the place where the main thread was, if it is known.
 fn tell(
     supervisor: &Supervisor,
     worker: WorkerId,
-    silent_ms: u64,
+    trouble: Trouble,
     examination: &Examination,
     request: Option<&RequestName>,
     file: Option<&Path>,
-) {
+) -> Option<String> {
+    let silent_ms = trouble.silent_ms();
+    let CpuUse { cpu_us, queued_us } = trouble.used;
     let why = examination.stack.as_ref().err().map(ToString::to_string).unwrap_or_default();
     let frames = examination.stack.as_deref().unwrap_or_default();
     let stack = frames.iter().take(FRAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(" < ");
@@ -122,14 +135,17 @@ fn tell(
     supervisor.journal.emit(Event::WorkerStuck {
         worker: worker.0,
         silent_ms,
+        cpu_ms: cpu_us.map(|us| us / 1000),
         place: place.ok_or(why),
         hottest,
         request: request.map(RequestName::held),
         profile,
     });
     let place = found.map(ToString::to_string);
-    let run = CutRun { ms: silent_ms, place: place.as_deref(), spent: None, profile };
+    let spent = RunTime::of(silent_ms.saturating_mul(1000), cpu_us, queued_us);
+    let run = CutRun { ms: silent_ms, cpu_us, queued_us, place: place.as_deref(), spent, profile };
     supervisor.gate.workers().cut_off(worker, &run, request);
+    place
 }
 
 /// Innermost frame in the app's own code, where a developer can fix it; else the innermost of all.

@@ -12,13 +12,15 @@ mod overdue;
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_journal::Event;
+use sluice_observe::RequestName;
 use sluice_scheduler::Event::{Overdue, Stuck};
 use tokio::time::Instant;
 
 use crate::Supervisor;
 use crate::priority::Priority;
 use crate::process::Process;
-use crate::process::facts::{Look, Track, Trouble, TroubleKind};
+use crate::process::facts::{CpuUse, Look, Track, Trouble, TroubleKind};
 use crate::sample::{Verdict, verdict};
 
 /// Time between two checks of all workers.
@@ -39,6 +41,9 @@ const WINDOW_MIN: Duration = Duration::from_millis(200);
 /// Time over which a thread must wait to count as waiting. A sample without a result is replaced after the same time,
 /// or later if the limit is long.
 const WINDOW: Duration = Duration::from_secs(1);
+/// Multiple of the limit for stuck workers after which one of low priority is stuck although it had less CPU time than
+/// the limit, because it holds its requests meanwhile.
+const STARVED_TIMES: u32 = 6;
 
 /// Time limits of a blocked event loop; `None` disables one.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +56,12 @@ struct Limits {
 impl Look {
     fn verdict_since(&self, earlier: &Look) -> Verdict {
         verdict(earlier.sample, self.sample, self.at.duration_since(earlier.at))
+    }
+
+    /// CPU time since an earlier look; none if the system does not report it.
+    fn cpu_since(&self, earlier: &Look) -> Duration {
+        let used = earlier.sample.zip(self.sample).map(|(earlier, later)| later.cpu_us.saturating_sub(earlier.cpu_us));
+        Duration::from_micros(used.unwrap_or(0))
     }
 }
 
@@ -109,7 +120,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
         let processes: Vec<Rc<Process>> = supervisor.processes.borrow().values().cloned().collect();
         for process in processes.iter().filter(|process| is_watched(process)) {
             if was_away || limits.are_off() {
-                supervisor.is_heard(process, now);
+                supervisor.watch_anew(process, now);
             }
             if process.excuse.get().is_some_and(|excuse| now < excuse.until) {
                 continue;
@@ -120,7 +131,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
                 let subject = Silence {
                     silent,
                     is_debugged: process.is_inspected(),
-                    has_leftovers: process.priority == Priority::Leftover,
+                    is_lowered: process.is_lowered.get() || process.priority == Priority::Leftover,
                     now,
                 };
                 look_at(&supervisor, process, limits, subject);
@@ -134,26 +145,39 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
     let Some(mut track) = process.track.get() else {
         return process.track.set(Some(Track { first: latest, recent: latest, since: latest }));
     };
-    if process.overdue.get().is_none() && overdue::judge(limits.overdue, subject, &track, &latest) {
-        process.overdue.set(Some(subject.silent));
+    if !process.is_overdue.get() && overdue::judge(limits.overdue, subject, &track, &latest) {
+        process.is_overdue.set(true);
+        if !process.is_told_overdue.replace(true) {
+            tell_overdue(supervisor, process, subject.silent);
+        }
         supervisor.gate.tell(Overdue { worker: process.worker });
     }
     let is_half_over = limits.burning.is_some_and(|limit| subject.silent >= limit / 2);
-    if is_half_over && process.overdue.get().is_some() && supervisor.may_raise && !process.is_spared.get() {
+    if is_half_over && process.is_overdue.get() && supervisor.may_raise && !process.is_spared.get() {
         spare(process, subject.silent, &track, &latest);
     }
-    let trouble = judge(limits, subject, &mut track, latest);
+    let kind = judge(limits, subject, &mut track, latest);
     track.move_on(latest);
     process.track.set(Some(track));
-    if trouble.is_some() {
-        process.trouble.set(trouble);
+    if let Some(kind) = kind {
+        let silent = subject.silent;
+        let begin = process.beaten.get().and_then(|(_, sample)| sample).or(track.first.sample);
+        let used = begin.zip(latest.sample).map(|(begin, end)| CpuUse::between(begin, end, silent));
+        process.trouble.set(Some(Trouble { silent, used: used.unwrap_or_default(), kind }));
         supervisor.gate.tell(Stuck { worker: process.worker });
         if !process.is_examined.get() {
             // The scheduler has other plans for it. Should these come to nothing, the waiting begins again.
             process.trouble.set(None);
-            supervisor.is_heard(process, subject.now);
+            supervisor.watch_anew(process, subject.now);
         }
     }
+}
+
+fn tell_overdue(supervisor: &Supervisor, process: &Process, silent: Duration) {
+    let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+    let held = supervisor.gate.workers().latest_request(process.worker);
+    let request = held.as_ref().map(RequestName::held);
+    supervisor.journal.emit(Event::WorkerOverdue { worker: process.worker.0, silent_ms, request });
 }
 
 /// Gives a lowered worker that has starved since its usual priority again, while there is time to finish. On an
@@ -179,13 +203,13 @@ struct Silence {
     silent: Duration,
     /// Whether its inspector was opened by someone else, so that its main thread may wait at a breakpoint.
     is_debugged: bool,
-    /// Whether it is of the long lane and gets only the CPU time that the others leave, which may be none.
-    has_leftovers: bool,
+    /// Whether it has a low priority, as all of the long lane have, so that the others' CPU time comes first.
+    is_lowered: bool,
     now: Instant,
 }
 
-fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> Option<Trouble> {
-    let Silence { silent, is_debugged, has_leftovers, now } = subject;
+fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> Option<TroubleKind> {
+    let Silence { silent, is_debugged, is_lowered, now } = subject;
     let earlier = track.since;
     let is_over = |limit: Option<Duration>| limit.is_some_and(|limit| silent >= limit);
     let window = now.duration_since(earlier.at);
@@ -195,20 +219,23 @@ fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> O
     let may_be_blocked = is_over(limits.blocked) && window >= WINDOW && !is_debugged;
     // Whoever could run but is not let, because a cgroup has had its share or the machine is full, does not wait.
     let is_runnable = latest.sample.is_some_and(|sample| sample.state == 'R');
-    // It takes nothing from anybody, and may be no loop but a render that does not get to its end.
-    let is_starved = has_leftovers && overdue::has_hardly_run(earlier.sample, latest.sample, window);
-    let kind = match latest.verdict_since(&earlier) {
-        Verdict::Burns if is_starved => None,
-        Verdict::Burns if is_over(limits.burning) && window >= limits.burning_window() => Some(TroubleKind::Stuck),
+    let is_patience_over = is_over(limits.burning.map(|limit| limit * STARVED_TIMES));
+    // What the others took is no sign of a loop: it may be a render that does not get to its end.
+    let computed = if is_lowered && !is_patience_over { latest.cpu_since(&earlier) } else { window };
+    let verdict = latest.verdict_since(&earlier);
+    let kind = match verdict {
+        Verdict::Burns if is_over(limits.burning) && computed >= limits.burning_window() => Some(TroubleKind::Stuck),
+        Verdict::Blocked if is_lowered && is_runnable && is_patience_over => Some(TroubleKind::Stuck),
         Verdict::Blocked if may_be_blocked && !is_runnable => Some(TroubleKind::Blocked),
         // Where nothing is known of its thread, it has the longer of the times, and is looked into.
         Verdict::Unknown if may_be_blocked => Some(TroubleKind::Stuck),
         _ => None,
     };
-    if kind.is_none() && window >= limits.burning_window().max(WINDOW) {
+    let is_counted_on = is_lowered && (verdict == Verdict::Burns || is_runnable);
+    if kind.is_none() && !is_counted_on && window >= limits.burning_window().max(WINDOW) {
         track.since = latest;
     }
-    kind.map(|kind| Trouble { silent, kind })
+    kind
 }
 
 #[cfg(test)]
@@ -228,7 +255,12 @@ mod tests {
     }
 
     /// The same for a worker of which this is the first sample, if there was none.
-    fn judge(limits: Limits, subject: Silence, track: &mut Option<Track>, sample: Option<Sample>) -> Option<Trouble> {
+    fn judge(
+        limits: Limits,
+        subject: Silence,
+        track: &mut Option<Track>,
+        sample: Option<Sample>,
+    ) -> Option<TroubleKind> {
         let latest = Look { at: subject.now, sample };
         let known = track.get_or_insert(Track { first: latest, recent: latest, since: latest });
         super::judge(limits, subject, known, latest)
@@ -249,10 +281,10 @@ mod tests {
             cpu_ms += u64::from(burns(at_ms));
             let silent = Duration::from_millis(at_ms);
             if at_ms % 50 == 0 && silent >= limits.late() {
-                let subject = Silence { silent, is_debugged, has_leftovers: false, now: begin + silent };
+                let subject = Silence { silent, is_debugged, is_lowered: false, now: begin + silent };
                 let sample = known.then(|| thread(cpu_ms));
-                if let Some(trouble) = judge(limits, subject, &mut track, sample) {
-                    return Some((at_ms, trouble.kind));
+                if let Some(kind) = judge(limits, subject, &mut track, sample) {
+                    return Some((at_ms, kind));
                 }
             }
         }
@@ -276,25 +308,62 @@ mod tests {
         assert_eq!(judged(short, false, true, |_| true), Some((1500, TroubleKind::Stuck)));
     }
 
-    /// Every hundredth millisecond, then all of them; it could run all the time.
+    /// Time and kind of the judgement of a thread that is always ready to run, and gets one of so many milliseconds until
+    /// `starved_ms`, then all of them. Before its turn it waits for `waits_ms`.
+    fn judged_starved(is_lowered: bool, part: u64, waits_ms: u64, starved_ms: u64) -> Option<(u64, TroubleKind)> {
+        let begin = Instant::now();
+        let (mut track, mut cpu_ms, mut queued_ms) = (None, 0, 0);
+        for at_ms in 0..200_000_u64 {
+            let runs = at_ms >= starved_ms || at_ms.is_multiple_of(part);
+            cpu_ms += u64::from(runs && at_ms >= waits_ms);
+            queued_ms += u64::from(!runs && at_ms >= waits_ms);
+            let silent = Duration::from_millis(at_ms);
+            if !at_ms.is_multiple_of(50) || silent < LIMITS.late() {
+                continue;
+            }
+            let subject = Silence { silent, is_debugged: false, is_lowered, now: begin + silent };
+            let state = if at_ms < waits_ms { 'S' } else { 'R' };
+            let sample = Sample { state, wanted_us: (cpu_ms + queued_ms) * 1000, ..thread(cpu_ms) };
+            if let Some(kind) = judge(LIMITS, subject, &mut track, Some(sample)) {
+                return Some((at_ms, kind));
+            }
+        }
+        None
+    }
+
     #[test]
-    fn thread_of_the_long_lane_that_gets_no_cpu_is_not_stuck_until_it_does() {
-        let stuck_after_s = |has_leftovers| {
-            let begin = Instant::now();
-            let (mut track, mut cpu_ms) = (None, 0);
-            (0..100_000).find(|at_ms: &u64| {
-                cpu_ms += u64::from(*at_ms > 40_000 || at_ms.is_multiple_of(100));
-                let silent = Duration::from_millis(*at_ms);
-                let subject = Silence { silent, is_debugged: false, has_leftovers, now: begin + silent };
-                let sample = Some(Sample { wanted_us: at_ms * 1000, ..thread(cpu_ms) });
-                at_ms.is_multiple_of(50)
-                    && silent >= LIMITS.late()
-                    && judge(LIMITS, subject, &mut track, sample).is_some()
-            })
-        };
-        assert_eq!(stuck_after_s(false), Some(10_000));
-        let after_ms = stuck_after_s(true).unwrap();
-        assert!((42_000..58_000).contains(&after_ms), "{after_ms}");
+    fn lowered_thread_is_stuck_by_the_cpu_time_that_it_had() {
+        assert_eq!(judged_starved(false, 4, 0, 200_000), Some((10_000, TroubleKind::Stuck)), "it was not lowered");
+        let (at_ms, kind) = judged_starved(true, 4, 0, 200_000).unwrap();
+        assert_eq!(kind, TroubleKind::Stuck);
+        assert!((36_000..40_000).contains(&at_ms), "{at_ms}");
+        let (at_ms, _) = judged_starved(true, 100, 0, 40_000).unwrap();
+        assert!((48_000..50_000).contains(&at_ms), "{at_ms}");
+    }
+
+    #[test]
+    fn lowered_thread_that_hardly_runs_is_stuck_after_six_times_the_limit() {
+        assert_eq!(judged_starved(true, 1000, 0, 200_000), Some((60_000, TroubleKind::Stuck)));
+        // Its kernel does not count the time in the queue, so it seems to wait.
+        let silent = Duration::from_secs(60);
+        let begin = Instant::now();
+        let subject = Silence { silent, is_debugged: false, is_lowered: true, now: begin + silent };
+        let look = |at, sample| Look { at, sample: Some(sample) };
+        let first = look(begin, thread(7));
+        let mut track = Track { first, recent: first, since: first };
+        let latest = look(subject.now, Sample { state: 'R', ..thread(8) });
+        assert_eq!(super::judge(LIMITS, subject, &mut track, latest), Some(TroubleKind::Stuck));
+    }
+
+    #[test]
+    fn lowered_thread_that_waits_has_the_limit_of_one_that_waits() {
+        let (at_ms, kind) = judged_starved(true, 1, 200_000, 0).unwrap();
+        assert_eq!(kind, TroubleKind::Blocked);
+        assert!((60_000..61_100).contains(&at_ms), "{at_ms}");
+        // It computes after it has waited.
+        let (at_ms, kind) = judged_starved(true, 1, 20_000, 0).unwrap();
+        assert_eq!(kind, TroubleKind::Stuck);
+        assert!((28_000..40_000).contains(&at_ms), "{at_ms}");
     }
 
     #[test]
@@ -322,15 +391,15 @@ mod tests {
     #[test]
     fn thread_that_could_run_and_is_not_let_does_not_wait() {
         let second = Duration::from_secs(1);
-        let subject = |now| Silence { silent: 100 * second, is_debugged: false, has_leftovers: false, now };
+        let subject = |now| Silence { silent: 100 * second, is_debugged: false, is_lowered: false, now };
         let begin = Instant::now();
         let mut track = None;
         for count in 0..10 {
             let sample = Some(Sample { state: 'R', ..thread(7) });
             assert_eq!(judge(LIMITS, subject(begin + count * second), &mut track, sample), None);
         }
-        let trouble = judge(LIMITS, subject(begin + 20 * second), &mut track, Some(thread(7)));
-        assert_eq!(trouble.map(|trouble| trouble.kind), Some(TroubleKind::Blocked));
+        let kind = judge(LIMITS, subject(begin + 20 * second), &mut track, Some(thread(7)));
+        assert_eq!(kind, Some(TroubleKind::Blocked));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::names::{Names, OTHER, UNUSED};
 const EXPERIMENTS_MAX: usize = 16;
 /// Arms of one experiment that are compared. Beyond them, one of which no page was made for an hour makes room.
 const ARMS_MAX: usize = 8;
+/// Names of arms that are remembered because they are not compared.
+const LEFT_OUT_MAX: usize = 32;
 /// Classes of pages that are distinguished in one experiment.
 const CLASSES_MAX: usize = 20;
 /// Name of the arm that others are compared with, if there is one.
@@ -42,6 +44,8 @@ pub struct ExperimentFindings {
     pub baseline: String,
     /// All arms by name.
     pub arms: Vec<ArmFindings>,
+    /// Number of further arms that pages had in the last hour, at most 32.
+    pub left_out: u64,
 }
 
 /// All experiments.
@@ -53,6 +57,8 @@ pub(crate) struct Experiments {
 #[derive(Debug, Default)]
 struct Experiment {
     arms: BTreeMap<String, Views>,
+    /// Latest time at which a worker made a page of an arm for which there was no room.
+    left_out: BTreeMap<String, Duration>,
     classes: BTreeSet<String>,
 }
 
@@ -80,14 +86,19 @@ impl Experiments {
             return;
         }
         let experiment = self.experiments.used(name, now);
+        experiment.left_out.retain(|_, used| now.saturating_sub(*used) < UNUSED);
         if let Some(views) = experiment.arms.get_mut(arm) {
             views.used = now;
             return;
         }
         let before = experiment.baseline().map(str::to_owned);
         if experiment.arms.len() == ARMS_MAX && !experiment.makes_room(now) {
+            if experiment.left_out.len() < LEFT_OUT_MAX || experiment.left_out.contains_key(arm) {
+                experiment.left_out.insert(arm.to_owned(), now);
+            }
             return;
         }
+        experiment.left_out.remove(arm);
         experiment.arms.insert(arm.to_owned(), Views { used: now, ..Views::default() });
         if experiment.baseline() != before.as_deref() {
             // The others have been compared with another arm.
@@ -163,7 +174,8 @@ impl Experiment {
             ArmFindings { name: arm.clone(), views: views.count, findings }
         };
         let arms = self.arms.iter().map(of).collect();
-        Some(ExperimentFindings { name: name.to_owned(), baseline: baseline.to_owned(), arms })
+        let left_out = self.left_out.len() as u64;
+        Some(ExperimentFindings { name: name.to_owned(), baseline: baseline.to_owned(), arms, left_out })
     }
 }
 
@@ -238,6 +250,8 @@ mod tests {
             experiments.findings()[0].arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>().concat()
         };
         assert_eq!(names(&experiments), "abcdefgh", "each was used in the last hour");
+        let left_out = |experiments: &Experiments| experiments.findings()[0].left_out;
+        assert_eq!(left_out(&experiments), 1, "a user hears of the ninth");
         for _ in 0..60 {
             views(&mut experiments, "card:a", 20, 3_000);
             views(&mut experiments, "card:b", 20, 2_000);
@@ -245,12 +259,13 @@ mod tests {
         experiments.known("card:new", NOW + UNUSED);
         experiments.known("card:newer", NOW + UNUSED);
         assert_eq!(names(&experiments), "abdefghnew", "the one unused for longest has gone");
+        assert_eq!(left_out(&experiments), 1, "newer is left out, new is compared");
         assert_eq!(experiments.findings()[0].arms[1].findings[0].verdict, Verdict::Better, "others are still compared");
         for arm in ["b", "d", "e", "f", "g", "h", "new", "newer"] {
             experiments.known(&format!("card:{arm}"), NOW + UNUSED * 2);
         }
         let card = &experiments.findings()[0];
-        assert_eq!((card.baseline.as_str(), card.arms[0].views), ("b", 1_200));
+        assert_eq!((card.baseline.as_str(), card.arms[0].views, card.left_out), ("b", 1_200, 0));
         assert!(card.arms.iter().all(|arm| arm.findings.is_empty()), "the baseline has gone: {card:?}");
     }
 
@@ -272,6 +287,7 @@ mod tests {
         }
         let findings = experiments.findings();
         assert_eq!((findings.len(), findings[0].arms.len()), (EXPERIMENTS_MAX, ARMS_MAX));
+        assert_eq!(findings[0].left_out, LEFT_OUT_MAX as u64);
         assert_eq!(experiments.experiments.found("card").classes.len(), CLASSES_MAX);
     }
 }

@@ -420,7 +420,7 @@ export interface WorkerSnapshot {
   readonly heap_used_bytes: number | null;
   /** Requests that it has answered. */
   readonly requests_total: number;
-  /** Times that the process in this place has been started again. */
+  /** Times that the process in this position has been started again. */
   readonly restarts_total: number;
   /** Requests that it holds now; at most one in strict mode. */
   readonly current: readonly CurrentRequest[];
@@ -848,8 +848,10 @@ export interface ExperimentSnapshot {
   readonly name: string;
   /** The arm that the others are compared with: `control`, or the first one by name. */
   readonly baseline: string;
-  /** All arms that pages were of, by name. */
+  /** Arms that are compared, by name. At most 8. */
   readonly arms: readonly ArmSnapshot[];
+  /** Number of further arms that pages had in the last hour, which are not compared. At most 32. */
+  readonly left_out: number;
 }
 
 /** An arm of an experiment. */

@@ -476,8 +476,9 @@ export interface WorkersConfig {
    * main thread that waits instead (a synchronous child process, a lock, a disk) has 60 s, or this time
    * if it is more. Elsewhere than on Linux the system does not distinguish the two, and all have that.
    * At least 1500; 0 disables both. On Linux a worker that computes for 1 s without a turn of its event
-   * loop gets a lower operating-system priority and a stand-in before. In milliseconds, from 0 to
-   * 3600000.
+   * loop gets a lower operating-system priority and a stand-in before. From then on, and for workers of
+   * the long lane, its CPU time counts, with six times the limit as the longest time. In milliseconds,
+   * from 0 to 3600000.
    * @default 10000
    */
   stuck_after_ms?: number | Duration;

@@ -49,8 +49,11 @@ pub struct ExperimentSnapshot {
     pub name: String,
     /// The arm that the others are compared with: `control`, or the first one by name.
     pub baseline: String,
-    /// All arms that pages were of, by name.
+    /// Arms that are compared, by name. At most 8.
     pub arms: Vec<ArmSnapshot>,
+    /// Number of further arms that pages had in the last hour, which are not compared. At most 32.
+    #[serde(default)]
+    pub left_out: u64,
 }
 
 /// An arm of an experiment.

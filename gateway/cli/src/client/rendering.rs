@@ -35,6 +35,14 @@ pub fn write_rendering(out: &mut String, dial: &DialSnapshot, effects: Option<&E
         for arm in experiment.arms.iter().filter(|arm| arm.name != experiment.baseline) {
             writeln!(out, "experiment    {}", arm_text(experiment, arm))?;
         }
+        if experiment.left_out > 0 {
+            let name = harmless(&experiment.name);
+            writeln!(
+                out,
+                "  and {} further arms of {name}, which are not compared: at most 8 are",
+                experiment.left_out
+            )?;
+        }
     }
     let more = effects.experiments.len().saturating_sub(EXPERIMENTS_MAX);
     if more > 0 { writeln!(out, "  and {more} further experiments  (dashboard, --json)") } else { Ok(()) }
@@ -158,7 +166,7 @@ mod tests {
             arm("new\u{1b}", 3, vec![]),
             arm("small", 900, vec![finding("unknown", 0.4)]),
         ];
-        let card = ExperimentSnapshot { name: "card".to_owned(), baseline: "control".to_owned(), arms };
+        let card = ExperimentSnapshot { name: "card".to_owned(), baseline: "control".to_owned(), arms, left_out: 2 };
         let effects = EffectsSnapshot { experiments: vec![card], ..EffectsSnapshot::default() };
         let text = written(&DialSnapshot::default(), Some(&effects));
         let lines: Vec<&str> = text.lines().skip(1).collect();
@@ -168,6 +176,7 @@ mod tests {
                 "experiment    card big (900 views) against control (8100): time to interactive +12.0 % (+8.0 to +16.3), worse, 99.99 % sure",
                 "experiment    card new? (3 views) against control (8100): too few views to tell",
                 "experiment    card small (900 views) against control (8100): time to interactive +12.0 % (+8.0 to +16.3), not sure",
+                "  and 2 further arms of card, which are not compared: at most 8 are",
             ]
         );
     }

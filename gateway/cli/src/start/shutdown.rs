@@ -217,7 +217,7 @@ fn tell_for_nobody(gateway: &Gateway, workers: &BTreeSet<WorkerId>) {
         let named: Vec<String> =
             held.iter().map(|held| format!("{} {} (request {})", held.method, held.path, held.id)).collect();
         let text = format!(
-            "worker {} still works on {}, whose client has left: the gateway does not wait for it any longer, and stops the worker",
+            "worker {} still works on {}, whose client has left: the gateway no longer waits for it, and stops the worker",
             worker.0,
             named.join(", ")
         );

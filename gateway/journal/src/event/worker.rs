@@ -1,6 +1,6 @@
 //! Words for what happens to workers.
 
-/// Reason for the replacement of a healthy worker.
+/// Reason for the replacement of a worker that lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RecycleCause {
     /// Number of requests.
@@ -9,7 +9,7 @@ pub enum RecycleCause {
     Memory,
     /// The worker's socket has lost its name.
     Socket,
-    /// The worker's priority was lowered and cannot be raised again.
+    /// The event loop is blocked, or the worker's priority was lowered and cannot be raised again.
     Overdue,
 }
 

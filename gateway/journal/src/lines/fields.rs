@@ -105,6 +105,13 @@ impl<'a> Fields<'a> {
         number(self.out, value);
     }
 
+    pub(crate) fn number_or_null(&mut self, key: &[u8], value: Option<u64>) {
+        match value {
+            Some(value) => self.number(key, value),
+            None => self.null(key),
+        }
+    }
+
     pub(crate) fn milliseconds(&mut self, key: &[u8], value_ms: Option<f64>) {
         let Some(value_ms) = value_ms else { return self.null(key) };
         self.key(key);

@@ -46,8 +46,12 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("ready after ").number(after_ms).put(" ms");
         }
         Event::WorkerExited { .. } => text_exit(words, event),
-        Event::WorkerStuck { silent_ms, place, request, profile, .. } => {
-            words.put("is stuck, silent for ").number(silent_ms).put(" ms: ");
+        Event::WorkerStuck { silent_ms, cpu_ms, place, request, profile, .. } => {
+            words.put("is stuck, silent for ").number(silent_ms).put(" ms");
+            if let Some(cpu_ms) = cpu_ms {
+                words.put(", CPU time ").number(cpu_ms).put(" ms");
+            }
+            words.put(": ");
             match place {
                 Ok(place) => words.safe(place.stack, APP_BYTES_MAX),
                 Err(why) => words.put("its position in the code is unknown: ").safe(why, FIELD_BYTES_MAX),
@@ -59,12 +63,8 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("; the gateway kills it");
         }
         Event::WorkerOverdue { silent_ms, request, .. } => {
-            words.put("is overdue");
-            if let Some(silent_ms) = silent_ms {
-                words.put(", silent for ").number(silent_ms).put(" ms");
-            }
+            words.put("is overdue, silent for ").number(silent_ms).put(" ms");
             text_held(words, request);
-            words.put("; a stand-in is started");
         }
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             words.put("is blocked, silent for ").number(silent_ms).put(" ms: ").safe(waits_in, FIELD_BYTES_MAX);

@@ -15,7 +15,8 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Takes a line, and passes on the record that it completes.
+    /// Takes a line, and passes on the record that it completes. Blank lines end a record and are none: Node.js writes
+    /// some before and after an exception.
     pub(crate) fn line(&mut self, line: &str, mut take: impl FnMut(&str)) {
         let has_room = self.lines < LINES_MAX && self.text.len() + 1 + line.len() <= BYTES_MAX;
         if self.lines > 0 && has_room && self.is_continued_by(line) {
@@ -25,6 +26,9 @@ impl Records {
             return;
         }
         self.end(&mut take);
+        if line.trim().is_empty() {
+            return;
+        }
         if is_whole(line) {
             return take(line);
         }
@@ -54,9 +58,9 @@ impl Records {
     }
 }
 
-/// Whether nothing can follow the line: it is empty, or an object in JSON.
+/// Whether nothing can follow the line: it is an object in JSON.
 fn is_whole(line: &str) -> bool {
-    line.is_empty() || line.starts_with('{') && line.ends_with('}')
+    line.starts_with('{') && line.ends_with('}')
 }
 
 #[cfg(test)]
@@ -90,8 +94,13 @@ mod tests {
 
     #[test]
     fn lines_that_are_not_indented_stay_apart() {
-        assert_eq!(records(&["one", "two", "", "}", "three"]), ["one", "two", "", "}", "three"]);
+        assert_eq!(records(&["one", "two", "}", "three"]), ["one", "two", "}", "three"]);
         assert_eq!(records(&["  first", "  second"]), ["  first\n  second"]);
+    }
+
+    #[test]
+    fn blank_lines_end_a_record_and_are_none() {
+        assert_eq!(records(&["", "one", "", "  two", " ", "", "three", ""]), ["one", "  two", "three"]);
     }
 
     #[test]

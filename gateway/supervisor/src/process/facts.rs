@@ -41,11 +41,38 @@ impl Track {
     }
 }
 
+impl Trouble {
+    pub(crate) fn silent_ms(&self) -> u64 {
+        u64::try_from(self.silent.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// A thread's use of the CPU in some time, microseconds; `None` where the system does not report it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CpuUse {
+    pub(crate) cpu_us: Option<u64>,
+    /// Time for which it was ready to run while no CPU was free.
+    pub(crate) queued_us: Option<u64>,
+}
+
+impl CpuUse {
+    /// Use between two samples, of which `elapsed` is the longest plausible time.
+    pub(crate) fn between(earlier: Sample, later: Sample, elapsed: Duration) -> Self {
+        let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let cpu_us = later.cpu_us.saturating_sub(earlier.cpu_us).min(elapsed_us);
+        let wanted_us = later.wanted_us.saturating_sub(earlier.wanted_us).min(elapsed_us);
+        let is_exact = earlier.is_exact && later.is_exact;
+        CpuUse { cpu_us: Some(cpu_us), queued_us: is_exact.then(|| wanted_us.saturating_sub(cpu_us)) }
+    }
+}
+
 /// A problem of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
     /// Time since its last report.
     pub(crate) silent: Duration,
+    /// Use of the CPU by its main thread in that time.
+    pub(crate) used: CpuUse,
     pub(crate) kind: TroubleKind,
 }
 

@@ -25,6 +25,8 @@ use crate::{App, Crash, InflightRequest, Start, Supervisor, last_words, pipe, pr
 
 /// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
+/// Longest wait for the result of an examination, which may read source maps after the kill.
+const DIAGNOSIS_TIMEOUT: Duration = Duration::from_secs(3);
 
 fn told(lane: Lane) -> snapshot::Lane {
     match lane {
@@ -121,6 +123,10 @@ pub(crate) async fn run(
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, process.is_heard_out.notified()).await;
     }
     let evidence = evidence::keep(&supervisor, &process, &socket, &status).await;
+    if process.is_examined.get() {
+        let mut diagnosis = process.diagnosis.subscribe();
+        let _ = tokio::time::timeout(DIAGNOSIS_TIMEOUT, diagnosis.wait_for(Option::is_some)).await;
+    }
     report_exit(&supervisor, &process, &status, &held, evidence.as_deref());
     if !is_told_at_once {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
@@ -232,12 +238,14 @@ fn report_exit(
 ) {
     let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
     let tail = process.tail.borrow().text();
+    let diagnosis = process.diagnosis.borrow();
     let known = exit::ProcessFacts {
         killed: process.was_killed.get(),
         rest_was_killed: process.rest_was_killed.get(),
         was_blocked: process.trouble.get().is_some_and(|trouble| trouble.kind == TroubleKind::Blocked),
         is_command: process.app.is_command(),
         heap_used_bytes: process.vitals.get().heap_used_bytes,
+        diagnosis: diagnosis.as_deref(),
         stderr_tail: &tail,
     };
     let Ending { reason, is_violent, status } = exit::describe(status, &known);

@@ -64,7 +64,7 @@ mod tests {
             if at_ms < 750 || at_ms % 50 > 0 {
                 continue;
             }
-            let subject = Silence { silent, is_debugged, has_leftovers: false, now: begin + silent };
+            let subject = Silence { silent, is_debugged, is_lowered: false, now: begin + silent };
             let latest = Look { at: subject.now, sample: Some(Sample { wanted_us, ..running(cpu_us) }) };
             let known = track.get_or_insert(Track { first: latest, recent: latest, since: latest });
             if judge(limit, subject, known, &latest) {

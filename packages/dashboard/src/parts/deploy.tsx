@@ -182,6 +182,14 @@ function Arms({ experiments }: { experiments: readonly ExperimentSnapshot[] }) {
           ))}
         </li>
       ))}
+      {experiments
+        .filter((one) => one.left_out > 0)
+        .map(({ name, left_out }) => (
+          <li key={name}>
+            <code>{name}</code>{' '}
+            <small>has {left_out} further arms, which are not compared: at most 8 are</small>
+          </li>
+        ))}
     </ul>
   );
 }

@@ -12,7 +12,7 @@ const HELP: Record<string, string> = {
   CPU: 'CPU time of the process in the last second; 100 % is one core.',
   Memory: 'Resident memory of the process.',
   Served: 'Requests that this worker has answered.',
-  Restarts: 'How often the process in this place was started again.',
+  Restarts: 'How often the process in this position was started again.',
 };
 
 interface Props {

@@ -287,7 +287,7 @@ export type ToGateway =
       readonly heap_bytes_max: number;
       readonly rss_bytes: number;
     }
-  /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every 10 s, and within 250 ms of a run above 1 s. */
+  /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every second, and within 250 ms of a run above 1 s. */
   | {
       readonly type: 'runs';
       /** Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones. */

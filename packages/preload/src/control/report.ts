@@ -25,8 +25,6 @@ const TURN_MS = 250;
 const HELD_STEP = 16;
 /** Young generation that V8 counts into the limit of the heap: three semi-spaces of 16 MiB. */
 const YOUNG_BYTES = 3 * 16 * 1024 * 1024;
-/** Beats between two lines of runs. */
-const BEATS_PER_RUNS = 10;
 
 /** A request that the app had, and what is told of it. */
 export interface Told {
@@ -174,7 +172,8 @@ export class Report {
   }
 
   #beat(): void {
-    if (this.#beats_total % BEATS_PER_RUNS === 0 && this.#beats_total > 0) this.#tellRuns();
+    // Every second, as a worker that is killed takes along what it has not told. Before the requests that the lines name.
+    this.#tellRuns();
     // Apps register routes after `listen()` as well.
     const grown = this.#beats_total === 0 ? undefined : this.#routers.news();
     if (grown !== undefined) this.#control.send({ type: 'routes-grown', ...grown });

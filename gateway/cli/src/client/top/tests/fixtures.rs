@@ -193,6 +193,6 @@ pub(super) fn failing() -> WatchReply {
     let mut crash = mark(41, MarkLevel::Error, Some(3), "exited: exit code 134");
     crash.detail = Some("FATAL ERROR: Reached heap limit\n    at render (app.js:7:3)".to_owned());
     watched.marks.push(crash);
-    watched.marks.push(mark(42, MarkLevel::Warn, Some(1), "is overdue, silent for 1600 ms; a stand-in is started"));
+    watched.marks.push(mark(42, MarkLevel::Warn, Some(1), "is overdue, silent for 1600 ms"));
     watched
 }

@@ -11,7 +11,7 @@ use crate::client::top::table::{Cell, Column, NEVER, Table};
 use crate::client::top::text::{UNKNOWN, bytes, count, harmless, millis, percent, span};
 use crate::client::top::theme::Theme;
 
-pub(super) const ORDERS: [&str; 5] = ["by place", "by longest request", "by CPU", "by memory", "by requests"];
+pub(super) const ORDERS: [&str; 5] = ["by position", "by longest request", "by CPU", "by memory", "by requests"];
 
 const COLUMNS: [Column; 16] = [
     Column::number("ID", 5, 0),
