@@ -65,7 +65,7 @@ void test('a look at a worker without requests says that none came', async (t) =
   const sluice = await running(t, { entry: ownApp('allocates.cjs'), workers: 1 });
   const { code, stdout } = await sluice.cli(['heap', '--seconds', '0.2']);
   assert.equal(code, 0);
-  assert.match(stdout, /^No request came to worker 1 meanwhile: .*--seconds\.\n\n.*by sampling/s);
+  assert.match(stdout, /^Worker 1 served no request meanwhile: .*--seconds\.\n\n.*by sampling/s);
 });
 
 void test('a worker that stands still for a snapshot is paused, is not judged, and serves again', async (t) => {
