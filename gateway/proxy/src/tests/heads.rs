@@ -115,7 +115,7 @@ fn i6_a_head_of_too_many_fields_is_refused() {
 fn i8_an_upgrade_that_nobody_asked_for_is_no_answer() {
     malformed(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".to_owned(),
-        "nobody asked",
+        "the client did not request",
     );
 }
 
