@@ -283,7 +283,7 @@ void test('pages are shown and purged by URL, prefix, tag and all, softly or not
   assert.equal((await sluice.cli(['cache', 'purge'])).code, 2);
   assert.match((await sluice.cli(['cache'])).stdout, /^Pages /);
   const shown = await sluice.cli(['cache', 'show', `${sluice.url}/none`]);
-  assert.match(shown.stdout, /^Nothing is kept of .*\/none, and nobody/);
+  assert.match(shown.stdout, /^No page of .*\/none is cached, and no client/);
 });
 
 void test('pages are shown and purged over the admin address, for who has the token', async (t) => {
