@@ -207,7 +207,7 @@ fn text_reload(words: &mut Words<'_>, event: &Event<'_>) {
         Event::ReloadCompared { generation, state, reason, requests, requests_present } => {
             words.put("trial of generation ").number(generation).put(" ").safe(state, FIELD_BYTES_MAX).put(": ");
             words.safe(reason, APP_BYTES_MAX).put(" (").number(requests).put(" requests, ").number(requests_present);
-            words.put(" of the present version)");
+            words.put(" of the current version)");
         }
         _ => {}
     }
