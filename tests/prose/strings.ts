@@ -48,6 +48,7 @@ function typescriptStrings(file: string, code: string): Text[] {
     configFile: false,
     babelrc: false,
   });
+  if (ast === null) return [];
   const take = (line: number | undefined, text: string): void => {
     found.push({ line: line ?? 0, text });
   };
