@@ -190,7 +190,8 @@ impl Supervisor {
         let rss_bytes = self.view(worker).rss_bytes.unwrap_or(0);
         let text = format!(
             "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
-             ({} MiB) is below what the app needs by itself, so replacing workers fixes nothing and happens less and less often, down to every {} s. Raise the bound well above what a fresh worker \
+             ({} MiB) is below what the app needs by itself, so replacing workers fixes nothing and happens less and \
+             less often, down to every {} s. Raise the bound well above what a fresh worker \
              has after some requests (`sluice status`), or set it to 0",
             worker.0,
             mib(rss_bytes),

@@ -128,7 +128,9 @@ fn variants(url: &str, kept: &[KeptSnapshot], unkept: Option<&UnkeptSnapshot>) -
     } else if kept.is_empty() {
         let _ = writeln!(
             out,
-            "No page of {} is cached, and no client has requested it lately. Pages are cached if Cache-Control has s-maxage, or public and max-age, or if cache.ttl names them. Pass the URL that clients request, with scheme and host.",
+            "No page of {} is cached, and no client has requested it lately. Pages are cached if Cache-Control has \
+             s-maxage, or public and max-age, or if cache.ttl names them. Pass the URL that clients request, with \
+             scheme and host.",
             harmless(url)
         );
     }

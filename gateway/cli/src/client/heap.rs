@@ -76,7 +76,8 @@ fn idle(before: &WorkerSnapshot, after: Option<&Snapshot>) -> Option<String> {
     let is_idle = after.requests_total == before.requests_total && after.state == WorkerState::Ready;
     is_idle.then(|| {
         format!(
-            "Worker {} served no request meanwhile: these allocations come from its background work. Send requests during the profile, or profile for longer with --seconds.\n\n",
+            "Worker {} served no request meanwhile: these allocations come from its background work. Send requests \
+             during the profile, or profile for longer with --seconds.\n\n",
             before.id
         )
     })

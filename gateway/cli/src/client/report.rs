@@ -125,7 +125,10 @@ fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
         Some(before) => {
             let _ = writeln!(text, "Before: {}", of(before));
         }
-        None => text.push_str("Before: no history. It begins with the gateway and with each version of the app. `--since 30m` compares periods, `--against FILE` a saved report\n"),
+        None => text.push_str(
+            "Before: no history. It begins with the gateway and with each version of the app. \
+                               `--since 30m` compares periods, `--against FILE` a saved report\n",
+        ),
     }
     let _ = writeln!(text, "After:  {}\n", of(after));
     let mut rows = vec![
@@ -169,7 +172,8 @@ fn verdict(change: Option<&LikeForLike>) -> String {
         Some(_) => format!("{}, {:.2} % sure", change_said(&finding), percent_sure(&finding)),
     };
     format!(
-        "{direction}: a thousand requests like those before take {after_s:.2} s of CPU time instead of {before_s:.2} s: {sure}; most by {}. The classes that both sides have take {:.0} % of the CPU time before and {:.0} % after.\n",
+        "{direction}: a thousand requests like those before take {after_s:.2} s of CPU time instead of {before_s:.2} s: \
+         {sure}; most by {}. The classes that both sides have take {:.0} % of the CPU time before and {:.0} % after.\n",
         name(&change.most),
         (change.shares[0] * 100.0).floor(),
         (change.shares[1] * 100.0).floor()

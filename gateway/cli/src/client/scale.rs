@@ -53,7 +53,8 @@ fn scale(
         }
         if started.elapsed() >= timeout {
             return Ok(Exit::Failed.because(format_args!(
-                "not finished after {} s: {told}. The gateway continues; `sluice status` and `sluice logs` show what it waits for.",
+                "not finished after {} s: {told}. The gateway continues; `sluice status` and `sluice logs` show what it \
+                 waits for.",
                 timeout.as_secs()
             )));
         }

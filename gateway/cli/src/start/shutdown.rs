@@ -236,7 +236,8 @@ pub async fn last_words(gateway: &Gateway) {
     let lost = gate.road.observer.traces.close(TRACES_WAIT).await;
     if lost > 0 {
         let text = format!(
-            "traces: the spans of {lost} requests were not exported: the collector had not accepted them when the gateway exited"
+            "traces: the spans of {lost} requests were not exported: the collector had not accepted them when the \
+             gateway exited"
         );
         journal.emit(Event::Note { level: Level::Warn, text: &text });
     }

@@ -227,7 +227,8 @@ impl Judge {
         }
         Some(Sight::There(format!(
             "for {} s requests have queued while workers slept for {:.0} % of the time with those that they hold, which wait for \
-             data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an app that keeps no data of a request in module variables; otherwise raise workers.count \
+             data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an \
+             app that keeps no data of a request in module variables; otherwise raise workers.count \
              (`sluice scale`)",
             (now_ms - asleep_ms) / 1000,
             asleep * 100.0,
@@ -239,7 +240,8 @@ impl Judge {
         let before = std::mem::replace(&mut self.overlaps_total, reading.overlaps_total);
         (reading.overlaps_total > before).then(|| {
             Sight::There(format!(
-                "a worker held more requests at once than allowed, {} times so far. This is a bug in Sluice: please report it with the log lines `overlap_seen` and the app's code around its responses",
+                "a worker held more requests at once than allowed, {} times so far. This is a bug in Sluice: please \
+                 report it with the log lines `overlap_seen` and the app's code around its responses",
                 reading.overlaps_total
             ))
         })
@@ -269,7 +271,8 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
         let sight = if *factor > 1.0 + more {
             Sight::There(format!(
                 "it costs {factor:.1} times the CPU that it costs in the long run. If a new version of the app, other data or a \
-                 cache that does not work explains that, no action is needed; otherwise find the code that has become slow. `sluice classes` shows the cost; the alarm ends when the long-run cost has caught up"
+                 cache that does not work explains that, no action is needed; otherwise find the code that has become \
+                 slow. `sluice classes` shows the cost; the alarm ends when the long-run cost has caught up"
             ))
         } else {
             let end = 1.0 + more / 2.0;

@@ -402,7 +402,8 @@ impl Driver {
                 )
             }
             Note::Foreign => format!(
-                "worker {worker} sent bytes before the response to request {id}, on a connection that an earlier request used; the client got 502 and none of these bytes"
+                "worker {worker} sent bytes before the response to request {id}, on a connection that an earlier \
+                 request used; the client got 502 and none of these bytes"
             ),
             Note::Short => format!(
                 "the app at worker {worker} ended the response to request {id} with fewer bytes than its Content-Length"

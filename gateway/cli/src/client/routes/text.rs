@@ -7,7 +7,9 @@ use super::{LookUp, Report, Route, Table};
 use crate::client::profile::text::{relative, short};
 use crate::client::status::{aligned, harmless};
 
-pub const NO_ROUTER: &str = "the app uses none of the routers that Sluice reads: Express 4 and 5, Fastify, Koa (@koa/router, koa-router) and Hono. Sluice reads Fastify's routes when the app starts, and other routers when the app loads them or through the listeners of its servers.";
+pub const NO_ROUTER: &str = "the app uses none of the routers that Sluice reads: Express 4 and 5, Fastify, Koa \
+                             (@koa/router, koa-router) and Hono. Sluice reads Fastify's routes when the app starts, and \
+                             other routers when the app loads them or through the listeners of its servers.";
 /// Places of one group that are named.
 const PLACES_SHOWN: usize = 3;
 
