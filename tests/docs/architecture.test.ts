@@ -42,7 +42,7 @@ void test('ARCHITECTURE.md cites enough for the test above to mean something', (
 
 /** The steps of the walk, each with the files that it cites. */
 function walk(): { step: string; cited: string[] }[] {
-  const [, section = ''] = /## A request's walk\n([\s\S]*?)\n### /.exec(architecture) ?? [];
+  const [, section = ''] = /## Steps of a request\n([\s\S]*?)\n### /.exec(architecture) ?? [];
   const rows = [...section.matchAll(/^\| ([a-z]+) (\| `.*)$/gm)];
   return rows.map(([, step = '', row = '']) => ({ step, cited: citations(row).map(({ path }) => path) }));
 }
@@ -75,7 +75,7 @@ for (const { road, stops: stopsMax, files: filesMax } of ROADS) {
   void test(`${road} has at most ${stopsMax} stops in ${filesMax} files, as many as ARCHITECTURE.md says`, () => {
     const start = architecture.indexOf(`### Stops of ${road}\n`);
     assert.ok(start > 0, road);
-    const section = architecture.slice(start).split(/\n(?=### |## |Alarms )/)[0] ?? '';
+    const section = architecture.slice(start).split(/\n(?=### |## |The observer )/)[0] ?? '';
     const rows = section.split('\n').filter((line) => line.startsWith('| '));
     const stops = citations(rows.join('\n')).map(({ path, name }) => `${path}::${String(name)}`);
     const files = new Set(stops.map((stop) => stop.split('::')[0]));

@@ -1,5 +1,4 @@
 // Doc comments as the writing rules see them: `///`, `//!` and `/** … */`. It must not know which findings are allowed.
-import { files } from '../docs/repository.ts';
 import { JUDGES, type Finding, type RuleId } from './rules.ts';
 import { OPENINGS } from './words.ts';
 
@@ -16,12 +15,9 @@ const NOT_LINTED = [
   /^packages\/sluice\/src\/config\.ts$/,
 ];
 
-/** Source files whose doc comments are linted. */
-export function sourcesToLint(): string[] {
-  return files()
-    .filter((file) => /\.(?:rs|tsx?|mts)$/.test(file) && COVERED.test(file))
-    .filter((file) => !NOT_LINTED.some((name) => name.test(file)))
-    .sort();
+/** Whether the doc comments of a file are linted. */
+export function hasComments(file: string): boolean {
+  return /\.(?:rs|tsx?|mts)$/.test(file) && COVERED.test(file) && !NOT_LINTED.some((name) => name.test(file));
 }
 
 /** A line of a doc comment without its marks. */

@@ -2,8 +2,9 @@
 import { TextlintKernel } from '@textlint/kernel';
 import markdownModule from '@textlint/textlint-plugin-markdown';
 import { files, read } from '../docs/repository.ts';
-import { lintComments } from './comments.ts';
+import { hasComments, lintComments } from './comments.ts';
 import { JUDGES, ruleOf, type Finding, type RuleId } from './rules.ts';
+import { hasTexts, lintTexts } from './strings.ts';
 
 export type { Finding };
 
@@ -40,9 +41,21 @@ export function helpAsProse(page: string): string {
 
 const blank = (text: string): string => text.replace(/[^\n]/g, '');
 
-/** Findings in a page, or in the doc comments of a source file. */
+/** Source files whose doc comments or texts are linted. */
+export function sourcesToLint(): string[] {
+  return files()
+    .filter((file) => hasComments(file) || hasTexts(file))
+    .sort();
+}
+
+/** Findings in a page, or in the doc comments and texts of a source file. */
 export async function lint(file: string, text = read(file)): Promise<Finding[]> {
-  if (!file.endsWith('.md')) return lintComments(file, text);
+  if (!file.endsWith('.md')) {
+    return [
+      ...(hasComments(file) ? lintComments(file, text) : []),
+      ...(hasTexts(file) ? lintTexts(file, text) : []),
+    ];
+  }
   const { messages } = await kernel.lintText(file.endsWith('reference/cli.md') ? helpAsProse(text) : text, {
     filePath: file,
     ext: '.md',

@@ -1,8 +1,10 @@
 // The linter of prose finds what it is for, and lets plain sentences be.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lintComments, sourcesToLint } from './comments.ts';
-import { helpAsProse, lint, pagesToLint } from './lint.ts';
+import { files, read } from '../docs/repository.ts';
+import { hasComments, lintComments } from './comments.ts';
+import { helpAsProse, lint, pagesToLint, sourcesToLint } from './lint.ts';
+import { lintTexts, texts } from './strings.ts';
 
 const rulesOf = async (text: string): Promise<string[]> =>
   (await lint('docs/page.md', text)).map(({ rule }) => rule);
@@ -136,6 +138,45 @@ void test('sources are linted but for tests and generated ones', () => {
   assert.ok(sources.length > 500, String(sources.length));
   for (const source of ['gateway/http1/src/lib.rs', 'packages/preload/src/index.ts', 'bench/lib/load.ts'])
     assert.ok(sources.includes(source), source);
-  for (const source of ['packages/preload/src/control/messages.ts', 'gateway/cache/src/tests.rs'])
-    assert.ok(!sources.includes(source), source);
+  assert.ok(!sources.includes('gateway/cache/src/tests.rs'));
+  assert.ok(!hasComments('packages/preload/src/control/messages.ts'));
+});
+
+void test('texts of Rust are found across lines and beside characters, and those for developers are not', () => {
+  const code = [
+    `const QUOTE: char = '"';`,
+    `// "the log goes on and on" is a comment`,
+    `say("the gateway in {} is \\`,
+    `     gone for good");`,
+    `let x = value.expect("just an invariant of ours");`,
+    `let raw = r#"he says "simply start it" to you"#;`,
+    `#[cfg(test)]`,
+    `mod tests { const T: &str = "the log goes on and on"; }`,
+  ].join('\n');
+  assert.deepEqual(
+    lintTexts('gateway/cli/src/x.rs', code).map(({ line, message }) => [line, message.split(':')[0]]),
+    [
+      [3, '"is gone"'],
+      [6, '"simply"'],
+    ],
+  );
+});
+
+void test('texts of TypeScript are found in strings, templates and JSX, and comments and short names are not', () => {
+  const code =
+    '// the log goes on and on\nconst kind = "goes on";\nthrow new Error(`nobody waits for ${name} now`);\nconst a = "the log goes on\\nand on";';
+  assert.deepEqual(
+    lintTexts('packages/x/src/x.ts', code).map(({ line }) => line),
+    [3, 4],
+  );
+  assert.deepEqual(
+    texts('packages/x/src/x.tsx', 'const a = <b>Simply start it now</b>;').map(({ text }) => text),
+    ['Simply start it now'],
+  );
+});
+
+void test('paragraphs of help texts are one line each, because the terminal breaks them', () => {
+  const pages = files().filter((file) => /^gateway\/cli\/src\/args\/examples\/.*\.txt$/.test(file));
+  assert.ok(pages.length > 20);
+  for (const page of pages) assert.doesNotMatch(read(page), /^[^ \n].*[^:\n]\n[^ \n]/m, page);
 });

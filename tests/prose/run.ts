@@ -1,6 +1,5 @@
-// `make prose`: fails where a page or the doc comments of a source file break a writing rule. `--list TEXT` looks only at pages with TEXT in their paths.
-import { sourcesToLint } from './comments.ts';
-import { lint, pagesToLint } from './lint.ts';
+// `make prose`: fails where a page, or the doc comments or texts of a source file, break a writing rule. `--list TEXT` looks only at pages with TEXT in their paths.
+import { lint, pagesToLint, sourcesToLint } from './lint.ts';
 
 const [mode, part = ''] = process.argv.slice(2);
 if (mode !== undefined && mode !== '--list') {

@@ -43,6 +43,28 @@ export const PHRASES: readonly Phrase[] = [
   phrase("of one['’]s own", 'say whose, or "default"'),
 ];
 
+/** Further words that texts for users must not have: log lines, refusals, output of commands, errors of packages. */
+export const PRINTED: readonly Phrase[] = [
+  phrase('(?:is|are|was|were) gone', 'say "stopped", "exited" or "missing"'),
+  phrase(
+    '(?:has|have|had) (?:ended|died) (?:a|its|the|another) \\w+',
+    'say "crashed", "killed" or "stopped"',
+  ),
+  phrase('(?:is|are|was|were) told', 'say "reported", or who gets what'),
+  phrase('(?:is|are|be|was|were) looked (?:at|into)', 'say "profiled", "read" or "checked"'),
+  phrase('nobody|somebody', 'name the client, the program or the user'),
+  phrase('left as asked', 'say "exited as requested"'),
+  phrase('(?:has|have) to be done', 'say "no action is needed"'),
+  phrase('(?:is|are|was) given up', 'say "abandoned" or "cancelled"'),
+  phrase('take the signs? away', 'say "remove the #"'),
+  phrase('nothing can be told', 'say what is unknown'),
+  phrase('the dearest|dearer', 'say "most expensive", "more expensive"'),
+  phrase('serves? on', 'say "keeps serving"'),
+  phrase('takes? its place', 'say "replaces it"'),
+  phrase('so seldom|seldom', 'say "rarely"'),
+  phrase('at present', 'say "now" or "current"'),
+];
+
 /** First words that a doc comment must not have, with what to write instead. */
 export interface Opening {
   readonly words: readonly string[];

@@ -229,7 +229,7 @@ void test('what means nothing is refused by check and by start, without what may
   );
   const shown = await check(`[access.basic_auth]\nanna = "${good}"\n`);
   assert.match(shown, /basic_auth = \{ "anna" = "…" \}/);
-  assert.match(shown, /access\.basic_auth has users, and clients speak HTTP without TLS/);
+  assert.match(shown, /access\.basic_auth has users, but the config has no TLS for clients/);
   assert.ok(!shown.includes(good));
   fs.writeFileSync(path.join(dir, 'users'), 'anna:$apr1$x$y\n');
   const config = `[access]\nbasic_auth_file = "${path.join(dir, 'users')}"\n`;

@@ -114,7 +114,7 @@ void test('I1: a worker that reports an end too early and then an overlap is an 
     alarms.map(({ alarm }) => alarm),
     ['overlap'],
   );
-  assert.match(alarms[0]?.text ?? '', /please report it with the lines `overlap_seen`/);
+  assert.match(alarms[0]?.text ?? '', /please report it with the log lines `overlap_seen`/);
   assert.deepEqual(
     lines(sluice, 'overlap_seen').map((line) => [line['worker'], line['count'], line['level']]),
     [[1, 1, 'error']],

@@ -283,7 +283,7 @@ void test('pages are shown and purged by URL, prefix, tag and all, softly or not
   assert.equal((await sluice.cli(['cache', 'purge'])).code, 2);
   assert.match((await sluice.cli(['cache'])).stdout, /^Pages /);
   const shown = await sluice.cli(['cache', 'show', `${sluice.url}/none`]);
-  assert.match(shown.stdout, /^Nothing is kept of .*\/none, and nobody/);
+  assert.match(shown.stdout, /^No page of .*\/none is cached, and no client/);
 });
 
 void test('pages are shown and purged over the admin address, for who has the token', async (t) => {
@@ -367,7 +367,7 @@ void test('`sluice cache show` says why a page is not kept', async (t) => {
   const { sluice } = await pages(t, { config, env: bounds({ page_bytes_max: 2048 }) });
   const shown = async (target: string): Promise<string> =>
     (await sluice.cli(['cache', 'show', `${sluice.url}${target}`])).stdout;
-  assert.match(await shown('/unasked'), /^Nothing is kept of .*nobody has asked for it lately/);
+  assert.match(await shown('/unasked'), /^No page of .* is cached, and no client has requested it lately/);
   for (const [target, why] of [
     ['/a?cc=private', 'private'],
     ['/a?cc=public,max-age=60&h=set-cookie:a=b', 'it sets a cookie'],

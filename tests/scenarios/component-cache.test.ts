@@ -41,7 +41,7 @@ void test('hits, misses, bytes and evictions of the component cache are told, an
   );
   assert.match(
     (await sluice.cli(['status'])).stdout,
-    /\ncached {8}80\.0 % of 5 components used again, (\d+ bytes|[\d.]+ KiB) of/,
+    /\ncached {8}80\.0 % of 5 components reused, (\d+ bytes|[\d.]+ KiB) of/,
   );
 
   for (let id = 1; id <= 100; id += 1) await card(sluice, id);

@@ -48,7 +48,7 @@ void test('the function that allocates what stays is named, and so is the one th
     assert.match(stderr, /keeps serving during the profile \(2 s\)/);
     const row = stdout.split('\n').find((line) => /allocates\.cjs:\d+$/.test(line)) ?? '';
     assert.ok(row.startsWith(name), stdout);
-    assert.doesNotMatch(stdout, /No request came/);
+    assert.doesNotMatch(stdout, /served no request meanwhile/);
   }
   const kept = files(sluice);
   assert.deepEqual(kept.map((file) => path.extname(file)).sort(), [
@@ -65,7 +65,7 @@ void test('a look at a worker without requests says that none came', async (t) =
   const sluice = await running(t, { entry: ownApp('allocates.cjs'), workers: 1 });
   const { code, stdout } = await sluice.cli(['heap', '--seconds', '0.2']);
   assert.equal(code, 0);
-  assert.match(stdout, /^No request came to worker 1 meanwhile: .*--seconds\.\n\n.*by sampling/s);
+  assert.match(stdout, /^Worker 1 served no request meanwhile: .*--seconds\.\n\n.*by sampling/s);
 });
 
 void test('a worker that stands still for a snapshot is paused, is not judged, and serves again', async (t) => {
@@ -166,5 +166,5 @@ void test('what cannot be written is said, and nothing of it is left', async (t)
   }
   assert.deepEqual(files(sluice), []);
   const none = await sluice.cli(['heap', '--worker', '99']);
-  assert.deepEqual([none.code, none.stderr.includes('no such worker serves')], [1, true]);
+  assert.deepEqual([none.code, none.stderr.includes('no such worker is serving')], [1, true]);
 });

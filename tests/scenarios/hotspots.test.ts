@@ -95,7 +95,7 @@ void test('a profile of Node.js names planted faults in the source', async (t) =
   assert.ok(over.some((line) => line.function === 'matchSlowly' && line.budget === 'worst=1ms'));
   assert.match(held.stderr, /over budget: \d+\n/);
   const none = await runSluice(['hotspots', a, '--only', 'scr/', '--budget', 'worst=1ms']);
-  assert.deepEqual([none.code, none.stderr.includes('no code that ran is in a file with `scr/`')], [1, true]);
+  assert.deepEqual([none.code, none.stderr.includes('no sample is in a file with `scr/`')], [1, true]);
   const free = await runSluice(['hotspots', a, '--budget', 'worst=3600s']);
   assert.equal(free.code, 0, free.stderr);
   assert.match(free.stdout, /^WORST RUN +LONG +RUNS/m);

@@ -48,7 +48,7 @@ void test('a file that is no profile is refused with the reason', async (t) => {
     [write('cut', '{"nodes":[{"id":1,'), /it is cut off/],
     [write('other', '{"a":1}'), /it holds no CPU profile/],
     [write('text', 'hello'), /expected value at line 1/],
-    [huge, /2147483649 bytes are more than/],
+    [huge, /2147483649 bytes exceed the limit/],
     [dir, /directory/],
     [path.join(dir, 'missing'), /No such file/],
   ] as const) {

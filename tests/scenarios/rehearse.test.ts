@@ -135,7 +135,7 @@ void test('an endless loop lasts until the gateway has ended the worker', async 
   // The user's own options of Node.js hold beside the rehearsal's.
   const dir = folder(t, `${CONFIG}[app]\nenv = { NODE_OPTIONS = "--no-warnings" }\n`);
   const cell = cellOf(await report(dir, words), 'loop');
-  assert.match(cell.events.join(), /^worker \d+ looped and was gone after /);
+  assert.match(cell.events.join(), /^worker \d+ looped and exited after /);
   assert.equal(cell.problem, null);
 });
 

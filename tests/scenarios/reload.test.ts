@@ -61,7 +61,7 @@ void test('a reload during a reload takes its place, and the first command follo
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /generation 2 is abandoned: a later reload replaced it; what follows is of generation 3/,
+    /generation 2 is abandoned: a later reload replaced it; the next lines are of generation 3/,
   );
   assert.match(stdout, /done in/);
   await allOf(sluice, 3, 2);

@@ -56,7 +56,7 @@ void test('a version whose search costs three times the CPU time is told with th
 
   await serve(sluice, 150);
   const first = await sluice.cli(['report']);
-  assert.match(first.stdout, /^Before: nothing is kept\..*--against FILE/);
+  assert.match(first.stdout, /^Before: no history\..*--against FILE/);
   const saved = path.join(path.dirname(cost.file), 'before.json');
   fs.writeFileSync(saved, JSON.stringify(await report(sluice)));
 
@@ -112,7 +112,7 @@ void test('what cannot be compared is said, with what to do', async (t) => {
   assert.match(missing.stderr, /No such file/);
   const other = await sluice.cli(['report', '--against', cost.file]);
   assert.equal(other.code, 2);
-  assert.match(other.stderr, /is not what `sluice report --json` prints/);
+  assert.match(other.stderr, /is not output of `sluice report --json`/);
   await serve(sluice, 5);
   // The worker tells of the last requests a little later.
   await eventually(

@@ -260,7 +260,7 @@ void test('an app without a router that is known is told which ones are', async 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /Known are those of Express 4 and 5, Fastify, Koa \(@koa\/router, koa-router\) and Hono/,
+    /none of the routers that Sluice reads: Express 4 and 5, Fastify, Koa \(@koa\/router, koa-router\) and Hono/,
   );
   const none = await sluice.cli(['routes', '--worker', '99']);
   assert.deepEqual([none.code, none.stderr.includes('no worker 99 serves')], [1, true], none.stderr);

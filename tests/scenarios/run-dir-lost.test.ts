@@ -43,7 +43,7 @@ void test('a run directory that is deleted is made again, and nothing is refused
     }
   })();
   fs.rmSync(sluice.runDir, { recursive: true, force: true });
-  const note = await noteOf(sluice, 'was made again');
+  const note = await noteOf(sluice, 'created it again');
   for (const name of ['itself', 'lock', 'control.sock', 'sluice.pid', 'gateway.sock']) {
     assert.ok(note.includes(name), `${name}: ${note}`);
   }

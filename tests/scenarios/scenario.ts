@@ -47,7 +47,7 @@ export async function end(sluice: Sluice): Promise<void> {
     await nothingLeftOf(sluice);
     // The directory of one that was started again is the other's.
     const lines = fs.existsSync(path.join(sluice.dir, 'stdout')) ? sluice.logs : [];
-    const mistakes = lines.filter((line) => /although a worker ran nothing/.test(String(line['text'])));
+    const mistakes = lines.filter((line) => /although a worker was idle/.test(String(line['text'])));
     assert.deepEqual(mistakes, [], 'a request was refused that could have begun');
   } finally {
     for (const pid of processesOf(sluice)) process.kill(pid, 'SIGKILL');

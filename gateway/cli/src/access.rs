@@ -30,7 +30,7 @@ enum HashError {
     Differ,
     #[error("the name {0:?} is empty or has ':' or a control character. Choose another")]
     Name(String),
-    #[error("the hash could not be made: {0}")]
+    #[error("cannot hash the password: {0}")]
     Hash(#[from] bcrypt::BcryptError),
 }
 

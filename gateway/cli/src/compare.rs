@@ -128,7 +128,7 @@ fn text(one: &Figures, other: &Figures) -> String {
     }
     let _ = writeln!(
         out,
-        "\nA request that arrives waits behind a run with the chance that is the run's share of the time. {}",
+        "\nAn arriving request waits behind a run with a probability equal to the run's share of the time. {}",
         worst(one, other)
     );
     out
@@ -148,7 +148,7 @@ fn row(what: &str, one: f64, other: f64, shown: impl Fn(f64) -> String, compares
     [what.to_owned(), shown(one), shown(other), change]
 }
 
-/// The sentence that says where the thread is held up more.
+/// Sentence that names the process with more time in long runs.
 fn worst(one: &Figures, other: &Figures) -> String {
     let [first, second] = [one.shares_above[0], other.shares_above[0]];
     if first == 0.0 && second == 0.0 {
@@ -156,9 +156,9 @@ fn worst(one: &Figures, other: &Figures) -> String {
     }
     let (more, less, by) = if second >= first { (other, one, second / first) } else { (one, other, first / second) };
     if by.is_finite() {
-        format!("{} is held up {by:.1} times as much as {}.", more.name, less.name)
+        format!("Long runs take {by:.1} times as large a share of the time in {} as in {}.", more.name, less.name)
     } else {
-        format!("Only {} is held up by runs above {} ms.", more.name, RUN_CLASSES_US[2] / 1000)
+        format!("Only {} has runs above {} ms.", more.name, RUN_CLASSES_US[2] / 1000)
     }
 }
 
@@ -196,13 +196,16 @@ mod tests {
 {text}"
             );
         }
-        assert!(text.contains("prod.json is held up 30.0 times as much as dev.json."), "{text}");
+        assert!(
+            text.contains("Long runs take 30.0 times as large a share of the time in prod.json as in dev.json."),
+            "{text}"
+        );
     }
 
     #[test]
     fn one_without_long_runs_is_told_apart() {
         let (calm, held) = (added("a".to_owned(), &line(0, 1)).unwrap(), added("b".to_owned(), &line(1, 1)).unwrap());
-        assert!(text(&calm, &held).contains("Only b is held up by runs above 10 ms."));
+        assert!(text(&calm, &held).contains("Only b has runs above 10 ms."));
         assert!(text(&held, &calm).contains("gone"));
         assert!(text(&calm, &calm).contains("Neither has a run above 10 ms."));
     }

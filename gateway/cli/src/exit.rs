@@ -37,9 +37,9 @@ impl Exit {
             Self::Failed => "Failed; the reason is on standard error.",
             Self::Usage => "The command line or the configuration is wrong.",
             Self::NotRunning => "No gateway runs in the run directory.",
-            Self::AppDidNotStart => "The app ended before it listened, or never listened.",
+            Self::AppDidNotStart => "The app exited before it listened, or never listened.",
             Self::PortInUse => "The address of `--port` or `--admin` is in use.",
-            Self::Fault => "A fault in the gateway itself ended it; the log line `task_lost` names the place.",
+            Self::Fault => "A fault in the gateway stopped it; the log line `task_lost` names the position.",
         }
     }
 

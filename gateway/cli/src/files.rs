@@ -83,7 +83,7 @@ fn temp_problem(loaded: &ConfigInForce) -> Option<Problem> {
     let error = sluice_wire::receive::spool::try_temp_dir(&config).err()?;
     let dir = sluice_wire::receive::spool::temp_dir(&config);
     let message = format!(
-        "is {}, where no file can be made: {error}. Name a directory that this user may write to",
+        "is {}, in which no file can be created: {error}. Name a directory that this user may write to",
         dir.display()
     );
     Some(problem(loaded, "temp.dir", message))
@@ -103,7 +103,7 @@ fn node_problem(loaded: &ConfigInForce, node: &str, cwd: &Path) -> Option<Proble
         return None;
     }
     let message = if node.contains('/') {
-        format!("names {}, which is no program that this user may run. Name the path of node", cwd.join(node).display())
+        format!("names {}, which this user cannot execute. Name the path of node", cwd.join(node).display())
     } else {
         format!("names {node}, which is in no directory of PATH. Install Node.js, or name its path")
     };

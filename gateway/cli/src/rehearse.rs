@@ -172,8 +172,8 @@ fn faults_of(
     }
     if faults.contains(&Fault::Loop) {
         let stuck = match loaded.config.workers.stuck_after_ms {
-            0 => "the gateway never ends it, because workers.stuck_after_ms is 0".to_owned(),
-            ms => format!("the gateway ends it after {ms} ms (workers.stuck_after_ms)"),
+            0 => "the gateway never kills it, because workers.stuck_after_ms is 0".to_owned(),
+            ms => format!("the gateway kills it after {ms} ms (workers.stuck_after_ms)"),
         };
         notes.push(format!(
             "loop: for (;;) on the main thread of a worker, started by SIGUSR2 in a module that the rehearsal loads into each worker; {stuck}"

@@ -185,7 +185,7 @@ fn check_names_every_file_that_is_missing_in_one_line_each() {
         ("sluice.toml:2: app.entry names ", "server.js, which does not exist. Name the script"),
         ("app.node names node, ", "which is in no directory of PATH. Install Node.js"),
         ("sluice.toml:4: server.tls_cert names ", "cert.pem, which cannot be used: "),
-        ("sluice.toml:7: temp.dir is ", "tmp, where no file can be made: "),
+        ("sluice.toml:7: temp.dir is ", "tmp, in which no file can be created: "),
     ];
     assert_eq!(lines.len(), wanted.len(), "{text}");
     for (line, (start, part)) in lines.iter().zip(wanted) {
@@ -198,7 +198,7 @@ fn check_names_every_file_that_is_missing_in_one_line_each() {
     );
     let text = refusal(&dir, "[app]\nnode = \"bin/node\"\n");
     assert!(
-        text.contains("sluice.toml:2: app.node names ") && text.contains("bin/node, which is no program"),
+        text.contains("sluice.toml:2: app.node names ") && text.contains("bin/node, which this user cannot execute"),
         "{text}"
     );
 }
@@ -271,6 +271,6 @@ fn a_start_without_node_or_room_for_temporary_files_says_so_before_anything_runs
     assert_eq!(output.status.code(), Some(2));
     let text = err(&output);
     assert!(text.contains("command line: app.node names no-such-node, which is in no directory of PATH"), "{text}");
-    assert!(text.contains("environment variable SLUICE_TEMP_DIR: temp.dir is /nowhere, where no file"), "{text}");
+    assert!(text.contains("environment variable SLUICE_TEMP_DIR: temp.dir is /nowhere, in which no file"), "{text}");
     assert!(!dir.0.join("run").exists());
 }

@@ -51,7 +51,7 @@ impl Rule {
         }
         if worse(Measure::Heap) {
             return Ruling::Asks(
-                "the heap grows and is larger than that of any worker of the present version".to_owned(),
+                "the heap grows and is larger than that of any worker of the current version".to_owned(),
             );
         }
         if comparison.fails_more() {

@@ -46,7 +46,7 @@ impl Crashes {
 
 fn text(crash: &CrashSnapshot, total: u64) -> String {
     let CrashSnapshot { worker, status, exception, held, request, method, path, class, .. } = crash;
-    let mut text = format!("worker {worker} ended unexpectedly ({status})");
+    let mut text = format!("worker {worker} exited unexpectedly ({status})");
     // Writing to a String cannot fail.
     if let Some(exception) = exception {
         let _ = write!(text, ": {exception}");

@@ -146,7 +146,7 @@ impl MainThreads {
 
     fn owner(&self, request: Option<&RequestName>) -> String {
         request.map_or_else(
-            || "of no request, or of one of several".to_owned(),
+            || "that could not be attributed to one request".to_owned(),
             |RequestName { request_id, method, target, .. }| {
                 format!("of request {request_id}, {method} {}", self.context.journal.shown(target))
             },

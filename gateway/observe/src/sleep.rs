@@ -116,8 +116,8 @@ pub(crate) fn advice(concurrency: Concurrency, asleep: f64, gain: f64) -> (Level
             let held = if count == 1 { "one request".to_owned() } else { format!("up to {count} requests") };
             let text = format!(
                 "workers.concurrency = {count}: workers sleep for {percent:.0} % of the time for which they hold {held}, which \
-                 wait for data. workers.concurrency = \"while-waiting\" would serve {} as many requests, if the app keeps what it \
-                 knows of a request out of variables of its modules",
+                 wait for data. workers.concurrency = \"while-waiting\" would serve {} as many requests, if the app \
+                 keeps no data of a request in module variables",
                 times(gain)
             );
             (Level::Warn, text)

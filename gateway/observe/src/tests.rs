@@ -162,7 +162,9 @@ fn crash_is_an_alarm_with_the_request_that_it_came_with() {
     assert_eq!(alarms.len(), 1);
     let text = &alarms[0].text;
     assert!(
-        text.starts_with("worker 3 ended unexpectedly (exit code 1): Error: out; with request r-1, GET /product/12 of"),
+        text.starts_with(
+            "worker 3 exited unexpectedly (exit code 1): Error: out; with request r-1, GET /product/12 of"
+        ),
         "{text}"
     );
 }

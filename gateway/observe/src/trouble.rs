@@ -85,7 +85,7 @@ impl Trouble {
     /// would notice.
     pub fn idle_refusals(&self, total: u64) {
         if self.idle_refusals.replace(total) < total {
-            let text = format!("{total} requests were refused although a worker ran nothing; please report it");
+            let text = format!("{total} requests were refused although a worker was idle; please report it");
             self.context.note(Level::Error, &text);
         }
     }

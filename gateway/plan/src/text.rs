@@ -49,7 +49,7 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         counts.formats.join(" and ")
     )];
     if counts.elsewhere > 0 {
-        notes.push(format!("left out: {} for no worker", plural(counts.elsewhere, "request")));
+        notes.push(format!("left out: {} that needed no worker", plural(counts.elsewhere, "request")));
     }
     if counts.strange > 0 {
         let first = counts.strange_first.join(", ");
@@ -93,9 +93,14 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         )
     }));
     notes.push(if plan.knows.cpu_share == 0.0 {
-        "the log does not tell CPU time: all service time counts as CPU time, which asks for too many workers if the app waits for data".to_owned()
+        "the log has no CPU times: all service time counts as CPU time, which plans too many workers if the app waits \
+         for data"
+            .to_owned()
     } else {
-        format!("CPU time is known of {:.0} % of the requests; the rest of the service time is a wait in the worker", plan.knows.cpu_share * 100.0)
+        format!(
+            "CPU time is known for {:.0} % of the requests; the rest of the service time is a wait in the worker",
+            plan.knows.cpu_share * 100.0
+        )
     });
     if plan.knows.unserved > 0 {
         let unserved = plural(plan.knows.unserved as u64, "request");

@@ -70,7 +70,7 @@ fn of_fault(rehearsal: &Rehearsal, fault: Fault) -> Option<String> {
         Fault::None => "Without a fault",
         Fault::Reload => "A rolling reload",
         Fault::Kills => "Kills of workers",
-        Fault::Loop => "An endless loop in a worker",
+        Fault::Loop => "An infinite loop in a worker",
     };
     let of = format!("of {}", grouped(requests));
     Some(match (fault, lost) {

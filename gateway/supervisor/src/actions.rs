@@ -38,7 +38,7 @@ impl Supervisor {
                 let process = self.processes.borrow().get(&worker).cloned();
                 let how = process.and_then(|process| process.ended_as.borrow().clone());
                 let how = how.map(|how| format!(" ({how})")).unwrap_or_default();
-                let text = format!("the app has ended{how}: it starts again when one of its files changes");
+                let text = format!("the app exited{how}; it starts again when one of its files changes");
                 self.note(Level::Warn, &text);
             }
             Action::GiveUp => {
@@ -80,7 +80,7 @@ impl Supervisor {
                 let has_streams = move || !supervisor.gate.is_leaving() && supervisor.has_streams(worker);
                 process.ask_to_leave(Duration::from_millis(stop_ms / 2), has_streams);
             }
-            None => self.note(Level::Warn, &format!("worker {} is asked to leave before it has a process", worker.0)),
+            None => self.note(Level::Warn, &format!("worker {} is asked to exit before it has a process", worker.0)),
         }
     }
 
@@ -186,8 +186,8 @@ impl Supervisor {
         let rss_bytes = self.view(worker).rss_bytes.unwrap_or(0);
         let text = format!(
             "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
-             ({} MiB) is below what the app needs by itself, so replacing its workers fixes nothing and is done more and \
-             more seldom, every {} s in the end. Raise the bound well above what a fresh worker \
+             ({} MiB) is below what the app needs by itself, so replacing workers fixes nothing and happens less and \
+             less often, down to every {} s. Raise the bound well above what a fresh worker \
              has after some requests (`sluice status`), or set it to 0",
             worker.0,
             mib(rss_bytes),

@@ -49,7 +49,7 @@ pub(crate) enum Lost {
 impl std::fmt::Display for Lost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Large(bytes) => write!(f, "it has {bytes} bytes, and {REPORT_BYTES_MAX} is the most that is kept"),
+            Self::Large(bytes) => write!(f, "its {bytes} bytes exceed the limit of {REPORT_BYTES_MAX}"),
             Self::CutOff => f.write_str("Node.js has not written it to its end. Free space where the run directory is"),
             Self::Silent(path) => write!(
                 f,

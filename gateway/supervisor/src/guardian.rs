@@ -91,11 +91,13 @@ async fn keep(guardian: Weak<Guardian>, mut child: Child) {
             match guardian.replace() {
                 Ok(child) => {
                     let fresh = child.id().unwrap_or(0);
-                    guardian.note(&format!("the guardian, process {pid}, has ended ({ended}); process {fresh} replaces it"));
+                    guardian
+                        .note(&format!("the guardian, process {pid}, exited ({ended}); process {fresh} replaces it"));
                     break child;
                 }
                 Err(error) => guardian.note(&format!(
-                    "the guardian, process {pid}, has ended ({ended}) and cannot be replaced: {error}. Workers would outlive a killed gateway"
+                    "the guardian, process {pid}, exited ({ended}) and cannot be replaced: {error}. Workers would \
+                     outlive a killed gateway"
                 )),
             }
             drop(guardian);

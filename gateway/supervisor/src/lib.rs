@@ -266,7 +266,7 @@ impl Supervisor {
         if process.control.borrow().is_some() {
             self.note(
                 Level::Warn,
-                &format!("a second process wants to speak for worker {}; it is not heard", worker.0),
+                &format!("a second process connected as worker {}; the gateway ignores it", worker.0),
             );
             return None;
         }
@@ -304,7 +304,7 @@ impl Supervisor {
     fn closing(&self, process: &Process) {
         if !process.is_asked_to_leave.get() {
             let text = format!(
-                "worker {} has closed its server by itself: it finishes what it holds, and is replaced",
+                "worker {} closed its server by itself: it finishes its requests, and the gateway replaces it",
                 process.worker.0
             );
             self.note(Level::Warn, &text);

@@ -47,7 +47,7 @@ pub(crate) async fn watch(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         supervisor.note(
             Level::Info,
             &format!(
-                "worker {} listens on SLUICE_SOCKET without the preload: it is served, and reports nothing",
+                "worker {} listens on SLUICE_SOCKET without the preload: it serves requests, and reports nothing",
                 process.worker.0
             ),
         );

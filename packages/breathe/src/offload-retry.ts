@@ -16,7 +16,10 @@ export function checkRetry({ times }: Retry, moved: number): void {
   if (!Number.isInteger(times) || times < 1 || times > TIMES_MAX) {
     throw new RangeError(`retry.times is ${times}; it has to be a whole number from 1 to ${TIMES_MAX}`);
   }
-  if (moved > 0) throw new TypeError('a task with transfer cannot be retried: what moved is gone; copy it');
+  if (moved > 0)
+    throw new TypeError(
+      'a task with transfer cannot be retried, because its data moved to the thread: copy the data',
+    );
 }
 
 /** `attempt`: number of attempts before the one that failed. */

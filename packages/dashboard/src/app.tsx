@@ -109,7 +109,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
             </div>
             <Quarantine
               requests={model.costs?.quarantined ?? []}
-              release={(which) => act('release', { which }, 'The request is let through again.')}
+              release={(which) => act('release', { which }, 'Workers get the request again.')}
             />
             {model.costs !== null && <Classes classes={model.costs.classes} />}
             <Calls called={status.called} />

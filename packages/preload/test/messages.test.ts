@@ -40,7 +40,7 @@ test('a worker without its gateway leaves, also when its server is closed alread
       }
       gateway.dropControl();
       assert.equal((await gateway.exited()).code, 1);
-      assert.match(gateway.output, /gateway is gone/);
+      assert.match(gateway.output, /gateway has exited/);
     } finally {
       await gateway.stop();
     }

@@ -80,8 +80,8 @@ pub(super) fn check(access: &Access, problem: &mut impl FnMut(&'static str, Stri
 pub(super) fn warning(config: &Config) -> Option<String> {
     let has_users = !config.access.basic_auth.is_empty() || config.access.basic_auth_file.is_some();
     let is_plain = !config.is_tls() && config.server.trusted_peers.is_empty();
-    let text = "access.basic_auth has users, and clients speak HTTP without TLS, as far as the config tells: everybody on the \
-                way can read the passwords. Set server.tls_cert and server.tls_key, or name the proxy that ends TLS in \
+    let text = "access.basic_auth has users, but the config has no TLS for clients: everybody on the network path can read the \
+                passwords. Set server.tls_cert and server.tls_key, or name the proxy that ends TLS in \
                 server.trusted_peers.";
     (has_users && is_plain).then(|| text.to_owned())
 }

@@ -148,7 +148,7 @@ fn advice(kind: &str, asked: Option<ChallengeProbe>) -> String {
         ("externalAccountRequired", _) => {
             "Set acme.eab_key_id and acme.eab_hmac_key to what the CA has given you".to_owned()
         }
-        ("invalidContact" | "unsupportedContact", _) => "Mend the address in acme.contact".to_owned(),
+        ("invalidContact" | "unsupportedContact", _) => "Fix the address in acme.contact".to_owned(),
         ("userActionRequired", _) => "Read what the CA asks for".to_owned(),
         _ => String::new(),
     }

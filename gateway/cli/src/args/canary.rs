@@ -67,7 +67,7 @@ pub struct CanaryArgs {
 /// Decision about the version on trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CanaryAction {
-    /// Show the comparison with the present version
+    /// Show the comparison with the current version
     Status,
     /// Replace the other workers as well, whatever the comparison says
     Promote,

@@ -128,8 +128,9 @@ fn variants(url: &str, kept: &[KeptSnapshot], unkept: Option<&UnkeptSnapshot>) -
     } else if kept.is_empty() {
         let _ = writeln!(
             out,
-            "Nothing is kept of {}, and nobody has asked for it lately. Pages are kept where Cache-Control has s-maxage, or public and \
-             max-age, or where cache.ttl names them. The URL has to be the one that clients ask for, with scheme and host.",
+            "No page of {} is cached, and no client has requested it lately. Pages are cached if Cache-Control has \
+             s-maxage, or public and max-age, or if cache.ttl names them. Pass the URL that clients request, with \
+             scheme and host.",
             harmless(url)
         );
     }
@@ -141,7 +142,7 @@ fn variants(url: &str, kept: &[KeptSnapshot], unkept: Option<&UnkeptSnapshot>) -
         let tags = variant.tags.iter().map(|tag| harmless(tag)).collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             out,
-            "{}  {}, {} old, {fresh}, of use for {}{}{tags}",
+            "{}  {}, {} old, {fresh}, usable for {}{}{tags}",
             variant.status,
             bytes(variant.bytes),
             time(variant.age_s),

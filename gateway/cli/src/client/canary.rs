@@ -61,7 +61,7 @@ fn text(trial: &TrialSnapshot) -> String {
     let _ = writeln!(text, "compared for  {} of {}", duration(trial.compared_s), duration(trial.lasts_s));
     let _ = writeln!(
         text,
-        "requests      {}, and {} of the present version; the first {} are not compared\n",
+        "requests      {}, and {} of the current version; the first {} are not compared\n",
         trial.requests, trial.requests_present, trial.requests_warming
     );
     let mut rows = vec![["MEASURE", "VERDICT", "CHANGE", "99 % INTERVAL", "SURE"].map(str::to_owned)];
@@ -69,7 +69,7 @@ fn text(trial: &TrialSnapshot) -> String {
     text.push_str(&aligned(&rows));
     if !trial.new_classes.is_empty() {
         let names: Vec<_> = trial.new_classes.iter().take(10).map(|name| harmless(name)).collect();
-        let _ = writeln!(text, "\nclasses of this version alone, which nothing is compared with: {}", names.join(", "));
+        let _ = writeln!(text, "\nclasses of this version only, not compared: {}", names.join(", "));
     }
     if let Some(html) = &trial.html {
         text.push_str(&pages(html));

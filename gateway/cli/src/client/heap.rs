@@ -42,7 +42,7 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let status = gateway.status()?;
     let Some(worker) = worker_of(&status, args.worker) else {
-        let text = "no such worker serves; `sluice status` lists them".to_owned();
+        let text = "no such worker is serving; `sluice status` lists the workers".to_owned();
         return Err(ClientError::Refused { run_dir: gateway.run_dir().to_owned(), text });
     };
     let kind = args.kind();
@@ -76,7 +76,8 @@ fn idle(before: &WorkerSnapshot, after: Option<&Snapshot>) -> Option<String> {
     let is_idle = after.requests_total == before.requests_total && after.state == WorkerState::Ready;
     is_idle.then(|| {
         format!(
-            "No request came to worker {} meanwhile: this is what it does by itself. Send requests while it is looked at, for longer with --seconds.\n\n",
+            "Worker {} served no request meanwhile: these allocations come from its background work. Send requests \
+             during the profile, or profile for longer with --seconds.\n\n",
             before.id
         )
     })

@@ -167,11 +167,9 @@ fn lacking(args: &HotspotsArgs, reports: &[&Hotspots]) -> Option<String> {
     let only = args.only.as_ref().filter(|_| reports.iter().all(|report| report.lines.is_empty()));
     let is_empty = |report: &&Hotspots| report.profiles.iter().all(|profile| profile.samples == 0);
     match only {
-        Some(text) => {
-            Some(format!("no code that ran is in a file with `{text}` in its path, or in that package (--only)"))
-        }
+        Some(text) => Some(format!("no sample is in a file with `{text}` in its path, or in that package (--only)")),
         None if !args.budget.is_empty() && reports.iter().any(is_empty) => {
-            Some("--budget: there is no sample in the profile, so nothing can be told".to_owned())
+            Some("--budget: the profile has no samples, so there is no verdict".to_owned())
         }
         None => None,
     }

@@ -159,7 +159,7 @@ fn print_log(
             Some(Answer::Line { line }) => lines.take(line, out),
             Some(Answer::Live { .. }) => lines.release(out),
             Some(Answer::Gap { missed }) => {
-                stderr::say(format_args!("sluice: {missed} lines were gone before they could be shown"));
+                stderr::say(format_args!("sluice: {missed} lines were overwritten before they could be shown"));
                 Ok(())
             }
             Some(Answer::End(reply)) => {

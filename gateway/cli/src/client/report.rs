@@ -52,7 +52,7 @@ enum OverBudget {
 enum SavedError {
     #[error("{path}: {error}")]
     Unread { path: String, error: std::io::Error },
-    #[error("{path} is not what `sluice report --json` prints: {error}")]
+    #[error("{path} is not output of `sluice report --json`: {error}")]
     Other { path: String, error: serde_json::Error },
     #[error("{path} has no requests: save a report after some requests")]
     Empty { path: String },
@@ -125,7 +125,10 @@ fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
         Some(before) => {
             let _ = writeln!(text, "Before: {}", of(before));
         }
-        None => text.push_str("Before: nothing is kept. The history begins with the gateway, and with each version of the app; `--since 30m` compares times, `--against FILE` a saved report\n"),
+        None => text.push_str(
+            "Before: no history. It begins with the gateway and with each version of the app. \
+                               `--since 30m` compares periods, `--against FILE` a saved report\n",
+        ),
     }
     let _ = writeln!(text, "After:  {}\n", of(after));
     let mut rows = vec![
@@ -162,14 +165,15 @@ fn verdict(change: Option<&LikeForLike>) -> String {
     let direction = match finding.verdict {
         Verdict::Worse => "Requests are dearer",
         Verdict::Better => "Requests are cheaper",
-        _ => "No change is sure",
+        _ => "No change is certain",
     };
     let sure = match finding.change {
-        None => format!("{:+.1} %; nothing says how sure that is: {NO_PARTS}", change.value() * 100.0),
+        None => format!("{:+.1} %; certainty unknown: {NO_PARTS}", change.value() * 100.0),
         Some(_) => format!("{}, {:.2} % sure", change_said(&finding), percent_sure(&finding)),
     };
     format!(
-        "{direction}: a thousand of those that came before take {after_s:.2} s of CPU time instead of {before_s:.2} s: {sure}; most by {}. The classes that both sides have take {:.0} % of the CPU time before and {:.0} % after.\n",
+        "{direction}: a thousand requests like those before take {after_s:.2} s of CPU time instead of {before_s:.2} s: \
+         {sure}; most by {}. The classes that both sides have take {:.0} % of the CPU time before and {:.0} % after.\n",
         name(&change.most),
         (change.shares[0] * 100.0).floor(),
         (change.shares[1] * 100.0).floor()
@@ -284,7 +288,7 @@ mod tests {
         let change = change_of(&report).unwrap();
         assert!(change.value().abs() < 1e-9, "{change:?}");
         let text = text(&report, Some(&change));
-        assert!(text.contains("No change is sure: a thousand of those that came before take 5.00 s"), "{text}");
+        assert!(text.contains("No change is certain: a thousand requests like those before take 5.00 s"), "{text}");
     }
 
     #[test]
@@ -293,7 +297,7 @@ mod tests {
         let after = vec![spent("GET /", 1200, 1.0), spent("GET /search\u{1b}", 1200, 30.0), spent("GET /new", 9, 1.0)];
         let report = report(before, after);
         let text = text(&report, change_of(&report).as_ref());
-        assert!(text.contains("are dearer: a thousand of those that came before take 15.50 s"), "{text}");
+        assert!(text.contains("are dearer: a thousand requests like those before take 15.50 s"), "{text}");
         assert!(
             text.contains("instead of 5.50 s: +181.8 % (+1") && text.contains("99.99 % sure; most by GET /search?."),
             "{text}"
@@ -353,7 +357,7 @@ mod tests {
     #[test]
     fn a_history_that_does_not_reach_back_is_said_so() {
         let report = ReportSnapshot { after: Some(side(1, vec![spent("GET /", 5, 1.0)])), ..ReportSnapshot::default() };
-        assert!(text(&report, None).starts_with("Before: nothing is kept."));
+        assert!(text(&report, None).starts_with("Before: no history."));
         assert!(text(&ReportSnapshot::default(), None).starts_with("No request"));
     }
 }

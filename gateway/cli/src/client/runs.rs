@@ -59,7 +59,7 @@ fn longest_text(run: &LongRunSnapshot) -> String {
         (Some(class), Some(request)) => {
             let _ = write!(text, ", {} ({})", harmless(class), harmless(request));
         }
-        _ => text.push_str(", of no request that is known"),
+        _ => text.push_str(", not attributed to a request"),
     }
     text
 }

@@ -38,7 +38,7 @@ fn scale(
         let snapshot = gateway.status()?;
         let pool = Pool::of(&snapshot);
         if let Some(now) = snapshot.workers_wanted.filter(|now| *now != wanted) {
-            return Ok(Exit::Failed.because(format_args!("somebody else wants {now} workers now")));
+            return Ok(Exit::Failed.because(format_args!("another command has set the number to {now}")));
         }
         if snapshot.state == GatewayState::Draining {
             return Ok(Exit::Failed.because("the gateway is stopping"));
@@ -53,7 +53,8 @@ fn scale(
         }
         if started.elapsed() >= timeout {
             return Ok(Exit::Failed.because(format_args!(
-                "after {} s not all is done: {told}. The gateway goes on; `sluice status` and `sluice logs` say what it waits for.",
+                "not finished after {} s: {told}. The gateway continues; `sluice status` and `sluice logs` show what it \
+                 waits for.",
                 timeout.as_secs()
             )));
         }

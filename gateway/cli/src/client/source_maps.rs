@@ -48,7 +48,7 @@ pub fn originals(places: &Places, node: &str) -> Vec<Original> {
     }
     let asked = serde_json::to_vec(places).map_err(io::Error::other);
     asked.and_then(|asked| ask(node, asked)).unwrap_or_else(|why| {
-        stderr::say(format_args!("sluice: source maps were not read ({why}); places are those of the code that ran."));
+        stderr::say(format_args!("sluice: source maps were not read ({why}); positions are in the compiled code."));
         Vec::new()
     })
 }

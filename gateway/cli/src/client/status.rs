@@ -288,8 +288,9 @@ fn write_certificates(out: &mut String, certificates: &[CertificateSnapshot]) ->
     for one in certificates.iter().filter(|one| one.expires_in_s.is_none() || one.problem.is_some()) {
         let missing = if one.expires_in_s.is_none() { "no certificate yet" } else { "not renewed" };
         let why = one.problem.as_deref().map_or_else(String::new, |problem| format!(": {}", harmless(problem)));
-        let again =
-            one.asked_in_s.map_or_else(String::new, |wait_s| format!(" (the CA is asked in {})", duration(wait_s)));
+        let again = one
+            .asked_in_s
+            .map_or_else(String::new, |wait_s| format!(" (next request to the CA in {})", duration(wait_s)));
         writeln!(out, "ACME          {}: {missing}{why}{again}", harmless(&one.name))?;
     }
     Ok(())
@@ -318,7 +319,7 @@ fn component_cache_text(cache: &ComponentCacheSnapshot) -> String {
     let ComponentCacheSnapshot { hits_total, misses_total, evictions_total, entries, bytes, bytes_max } = cache;
     let looks = hits_total.saturating_add(*misses_total).max(1);
     format!(
-        "{:.1} % of {looks} components used again, {} of {} in {entries} entries, {evictions_total} evicted",
+        "{:.1} % of {looks} components reused, {} of {} in {entries} entries, {evictions_total} evicted",
         100.0 * *hits_total as f64 / looks as f64,
         self::bytes(*bytes),
         self::bytes(*bytes_max),

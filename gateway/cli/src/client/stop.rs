@@ -56,8 +56,8 @@ fn stop(mut gateway: Gateway, timeout: Duration) -> Result<ExitCode, ClientError
 fn still_there(pid: Option<u32>, timeout: Duration) -> String {
     let by_force = pid.map(|pid| format!(" `kill -9 {pid}` ends it at once, with its workers and their requests."));
     format!(
-        "the gateway is still finishing requests after {} ms. It will leave when they end or its drain.timeout_ms is over; \
-         see what they are with `sluice status`.{}",
+        "the gateway is still finishing requests after {} ms. It exits when they end, or after drain.timeout_ms. \
+         `sluice status` shows them.{}",
         timeout.as_millis(),
         by_force.unwrap_or_default()
     )

@@ -25,7 +25,8 @@ pub(super) fn config(found: &AppFacts) -> String {
 fn app(out: &mut String, app: &App) {
     out.push_str("[app]\n");
     if let Some((script, is_there)) = app.entry() {
-        let note = if is_there { "" } else { "# Not there yet; build the app, then take the sign away:\n# " };
+        let note =
+            if is_there { "" } else { "# The folder does not exist yet: build the app, then remove the `#`:\n# " };
         let _ = writeln!(out, "{note}entry = {}", quoted(script));
         return;
     }
@@ -34,9 +35,9 @@ fn app(out: &mut String, app: &App) {
             let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
             writeln!(out, "command = [{}]", words.join(", "))
         }
-        App::Main(main) => writeln!(out, "# `main` of package.json is what is started: {}", one_line(main)),
+        App::Main(main) => writeln!(out, "# Sluice starts `main` of package.json: {}", one_line(main)),
         App::ScriptsStart { text, .. } => {
-            writeln!(out, "# `scripts.start` of package.json is what is started: {}", one_line(text))
+            writeln!(out, "# Sluice starts `scripts.start` of package.json: {}", one_line(text))
         }
         _ => writeln!(out, "# The script that calls listen():\n# entry = \"server.js\""),
     };
@@ -50,7 +51,8 @@ fn files(out: &mut String, found: &AppFacts) {
     };
     let sign = if is_built { "" } else { "# " };
     if !is_built {
-        let _ = writeln!(out, "# {} puts them here; build the app, then take the signs away.", framework.name);
+        let _ =
+            writeln!(out, "# {} puts them here: build the app, then remove the `#` of these lines.", framework.name);
     }
     let _ = writeln!(out, "{sign}[files.paths]\n{sign}{} = {}", quoted(mount.prefix), quoted(mount.dir));
     let _ = writeln!(out, "# With a base path it is \"/base{}\".", mount.prefix);
@@ -106,7 +108,7 @@ fn what_was_found(found: &AppFacts) -> String {
     let mut out = String::new();
     let _ = match (found.framework, found.has_package_json) {
         (Some(Framework { name, .. }), _) => writeln!(out, "found {name}, by package.json"),
-        (None, true) => writeln!(out, "found package.json, and no framework that is known"),
+        (None, true) => writeln!(out, "found package.json, and no known framework"),
         (None, false) => writeln!(out, "found no package.json here"),
     };
     let _ = match &found.app {

@@ -132,13 +132,13 @@ impl Stage {
         }
         let after = began.elapsed().as_secs_f64();
         match self.has(chosen) {
-            Some(false) => account.events.push(format!("worker {worker} looped and was gone after {after:.1} s")),
+            Some(false) => account.events.push(format!("worker {worker} looped and exited after {after:.1} s")),
             Some(true) => {
                 send(pid, Signal::SIGKILL);
                 account.events.push(if self.stuck_after.is_zero() {
                     format!("worker {worker} looped until the rehearsal killed it: workers.stuck_after_ms is 0")
                 } else {
-                    format!("worker {worker} looped, was not ended by the gateway within {after:.0} s, and was killed")
+                    format!("worker {worker} looped, was not killed by the gateway within {after:.0} s, and was killed")
                 });
             }
             None => {

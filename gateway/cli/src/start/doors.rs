@@ -105,7 +105,7 @@ fn no_rights(flag: &str, address: &str) -> String {
     };
     format!(
         "cannot listen on {address} ({flag}): ports below 1024 need a privilege. It comes from:{ways}\
-         Or take another port ({flag}), to which a proxy or a rule of the firewall leads."
+         Or use another port ({flag}) behind a proxy or a firewall rule."
     )
 }
 

@@ -41,7 +41,8 @@ pub async fn run(gateway: Rc<Gateway>, run_dir: RunDir, lock: Rc<RunLock>, app_d
             Ok(lost) if lost.is_empty() => {}
             Ok(lost) => {
                 let text = format!(
-                    "the run directory {place} had lost {}; it was made again. Keep cleaners of temporary files away from it",
+                    "the run directory {place} had lost {}; Sluice created it again. Exclude the directory from \
+                     cleaners of temporary files",
                     lost.join(", ")
                 );
                 gateway.journal.emit(Event::Note { level: Level::Warn, text: &text });

@@ -159,7 +159,7 @@ impl Reloader {
         if request.trial.is_some_and(|wish| wish.share_millionths.is_none()) && places < 2 {
             return Err(NotBegun::Alone);
         }
-        self.trial_given_up("another reload takes its place");
+        self.trial_given_up("another reload replaces it");
         self.latest += 1;
         let generation = self.latest;
         let used = Rc::clone(settings.used.config());
@@ -227,7 +227,7 @@ impl Reloader {
     /// Marks a reload as overtaken by an upgrade, which has ended it either way. Its further course in here concerns
     /// nobody.
     fn overtaken(&mut self, ServingGateway { pid, started }: ServingGateway) {
-        self.trial_given_up("an upgrade takes its place");
+        self.trial_given_up("an upgrade replaces it");
         let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
         self.pending.clear();
         // What was asked for before the other gateway was started, that one has read.
@@ -269,7 +269,9 @@ impl Reloader {
         let progress = self.gateway.gate.scheduler.read(Scheduler::reload_progress);
         let is_held_back = progress.is_some_and(|progress| progress.is_held_back);
         if is_held_back && !self.held_back_told {
-            self.tell("requests wait for long: the next workers start when they do not, or in 10 s in any case");
+            self.tell(
+                "requests wait long: the next workers start when waits are short again, or in 10 s at the latest",
+            );
         }
         self.held_back_told = is_held_back;
         self.look_at_trial();
@@ -292,7 +294,7 @@ impl Reloader {
         let ReloadEnd { generation, abandoned } = end;
         let had_trial = self.pending.get(&generation).is_some_and(|pending| pending.trial.is_some());
         if generation == self.latest && abandoned.is_some() {
-            self.trial_given_up("its reload is given up");
+            self.trial_given_up("its reload is abandoned");
         }
         let Some(pending) = self.pending.remove(&generation) else { return };
         // A generation of which some workers have taken over is in force, even if others could not follow.
@@ -339,12 +341,12 @@ impl Reloader {
         });
         if superseded {
             return self.tell(&format!(
-                "generation {generation} is abandoned: {reason}; what follows is of generation {}",
+                "generation {generation} is abandoned: {reason}; the next lines are of generation {}",
                 self.latest
             ));
         }
         self.listening_told.clear();
-        service::ready(&format!("{}; reload given up: {reason}", self.gateway.status()));
+        service::ready(&format!("{}; reload abandoned: {reason}", self.gateway.status()));
         self.gateway.reloads.update(|snapshot| {
             snapshot.state = ReloadState::Abandoned;
             if let Some(trial) = snapshot.trial.as_mut().filter(|_| had_trial) {

@@ -236,7 +236,8 @@ pub async fn last_words(gateway: &Gateway) {
     let lost = gate.road.observer.traces.close(TRACES_WAIT).await;
     if lost > 0 {
         let text = format!(
-            "traces: the spans of {lost} requests were not exported: the collector had not taken them when the gateway left"
+            "traces: the spans of {lost} requests were not exported: the collector had not accepted them when the \
+             gateway exited"
         );
         journal.emit(Event::Note { level: Level::Warn, text: &text });
     }
@@ -264,7 +265,7 @@ pub fn is_busy(gateway: &Gateway) -> bool {
 }
 
 pub fn at_once(gateway: &Gateway, reason: &str) -> bool {
-    let text = format!("{reason} while leaving: the workers are killed now");
+    let text = format!("{reason} during shutdown: the gateway kills the workers now");
     gateway.journal.emit(Event::Note { level: Level::Warn, text: &text });
     gateway.supervisor.kill_all();
     false

@@ -25,10 +25,7 @@ pub struct Succession {
 impl Succession {
     pub fn receive() -> Result<Self, Failure> {
         let (inherited, stream) = HandoverDescriptors::receive().map_err(|error| {
-            Failure::new(
-                Exit::Usage,
-                format!("a gateway starts this command when it is told to `sluice upgrade`: {error}"),
-            )
+            Failure::new(Exit::Usage, format!("only a gateway starts this command, for `sluice upgrade`: {error}"))
         })?;
         Ok(Self { inherited, stream })
     }
@@ -60,8 +57,7 @@ pub fn check_address(config: &Config, offer: &Offer) -> Result<(), Failure> {
 
 /// Waits until every wanted worker is ready, says so, and waits for the word to take over.
 pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::Receiver<()>) -> Result<(), Failure> {
-    let gone =
-        || Failure::new(Exit::Failed, "the gateway that was to be replaced is gone, or does not want it any more");
+    let gone = || Failure::new(Exit::Failed, "the gateway to be replaced has exited or cancelled the upgrade");
     tokio::select! {
         biased;
         Ok(()) = gave_up => return Err(shutdown::did_not_start(gateway)),

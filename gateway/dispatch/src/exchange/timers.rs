@@ -86,7 +86,7 @@ pub const TIMERS: [TimerRow; 7] = [
         name: "report after a cut",
         ms: 5000 + HOOKS_MS_MAX,
         then: "The worker is replaced.",
-        reason: "The app learns only from its closed connection that nobody waits, and may compute meanwhile.",
+        reason: "Only its closed connection shows the app that the client has left, and the app may be computing.",
     },
 ];
 

@@ -125,7 +125,7 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
 }
 
 fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
-    words.put("a fault in the gateway has ended its task `").put(task).put("`, at ").safe(place, FIELD_BYTES_MAX);
+    words.put("a fault in the gateway stopped its task `").put(task).put("`, at ").safe(place, FIELD_BYTES_MAX);
     words.put(": the gateway exits");
 }
 
@@ -162,7 +162,7 @@ fn text_long_run(words: &mut Words<'_>, event: &Event<'_>) {
         words.put("; CPU time ").maybe_milliseconds(cpu_ms);
     }
     match spent {
-        Some(RunTime::Starved) => words.put(" (starved: others had the CPU)"),
+        Some(RunTime::Starved) => words.put(" (starved: other processes had the CPU)"),
         Some(RunTime::Waiting) => words.put(" (it waited in a synchronous call)"),
         Some(RunTime::Computing) | None => words,
     };
@@ -207,7 +207,7 @@ fn text_reload(words: &mut Words<'_>, event: &Event<'_>) {
         Event::ReloadCompared { generation, state, reason, requests, requests_present } => {
             words.put("trial of generation ").number(generation).put(" ").safe(state, FIELD_BYTES_MAX).put(": ");
             words.safe(reason, APP_BYTES_MAX).put(" (").number(requests).put(" requests, ").number(requests_present);
-            words.put(" of the present version)");
+            words.put(" of the current version)");
         }
         _ => {}
     }

@@ -177,10 +177,7 @@ impl Judge {
         let lately_ms = reading.wait_lately_ms.unwrap_or(0.0);
         let waits_lately = over(reading.wait_lately_ms, limit / 2.0);
         let near = || {
-            format!(
-                "requests wait for {lately_ms:.0} ms on average at present; below {:.0} ms the alarm ends",
-                limit / 2.0
-            )
+            format!("requests now wait for {lately_ms:.0} ms on average; below {:.0} ms the alarm ends", limit / 2.0)
         };
         if reading.queue_length_min == 0 && !(over(reading.wait_mean_ms, limit) && waits_lately) {
             self.held_up_ms = None;
@@ -189,7 +186,7 @@ impl Judge {
         let held_up_ms = *self.held_up_ms.get_or_insert(now_ms);
         if now_ms - held_up_ms < limits.after_ms {
             return Some(Sight::Near(format!(
-                "requests wait again, at present {lately_ms:.0} ms on average, with {} or more in the queue",
+                "requests wait again, now {lately_ms:.0} ms on average, with {} or more in the queue",
                 reading.queue_length_min
             )));
         }
@@ -206,7 +203,7 @@ impl Judge {
                 .to_owned(),
         };
         Some(Sight::There(format!(
-            "for {} s requests have had to wait, at present {lately_ms:.0} ms on average, with {} or more in the queue: {advice}",
+            "for {} s requests have had to wait, now {lately_ms:.0} ms on average, with {} or more in the queue: {advice}",
             (now_ms - held_up_ms) / 1000,
             reading.queue_length_min,
         )))
@@ -230,8 +227,8 @@ impl Judge {
         }
         Some(Sight::There(format!(
             "for {} s requests have queued while workers slept for {:.0} % of the time with those that they hold, which wait for \
-             data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an app that \
-             keeps what it knows of a request out of variables of its modules; for any other, raise workers.count \
+             data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an \
+             app that keeps no data of a request in module variables; otherwise raise workers.count \
              (`sluice scale`)",
             (now_ms - asleep_ms) / 1000,
             asleep * 100.0,
@@ -243,8 +240,8 @@ impl Judge {
         let before = std::mem::replace(&mut self.overlaps_total, reading.overlaps_total);
         (reading.overlaps_total > before).then(|| {
             Sight::There(format!(
-                "a worker held more requests at once than it may, {} times so far: the promise of one at a time is broken. It \
-                 is a bug: please report it with the lines `overlap_seen` and what the app does around its responses",
+                "a worker held more requests at once than allowed, {} times so far. This is a bug in Sluice: please \
+                 report it with the log lines `overlap_seen` and the app's code around its responses",
                 reading.overlaps_total
             ))
         })
@@ -274,8 +271,8 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
         let sight = if *factor > 1.0 + more {
             Sight::There(format!(
                 "it costs {factor:.1} times the CPU that it costs in the long run. If a new version of the app, other data or a \
-                 cache that does not work explains that, nothing has to be done; else look for what has become slow. \
-                 `sluice classes` shows what it costs; the alarm ends when that is what it always costs"
+                 cache that does not work explains that, no action is needed; otherwise find the code that has become \
+                 slow. `sluice classes` shows the cost; the alarm ends when the long-run cost has caught up"
             ))
         } else {
             let end = 1.0 + more / 2.0;

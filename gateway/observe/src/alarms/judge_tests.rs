@@ -142,11 +142,11 @@ fn an_alarm_has_the_numbers_of_now_while_it_is_raised() {
     let mut stage = Stage::default();
     let text = |stage: &Stage| stage.judge.raised().next().unwrap().1.text.clone();
     stage.look_for(61, &waiting(5, 2_000.0));
-    assert!(text(&stage).contains("at present 2000 ms on average, with 5 or more"), "{}", text(&stage));
+    assert!(text(&stage).contains("now 2000 ms on average, with 5 or more"), "{}", text(&stage));
     stage.look(&waiting(2, 700.0));
-    assert!(text(&stage).contains("at present 700 ms on average, with 2 or more"), "{}", text(&stage));
+    assert!(text(&stage).contains("now 700 ms on average, with 2 or more"), "{}", text(&stage));
     stage.look(&waiting(0, 300.0));
-    assert_eq!(text(&stage), "requests wait for 300 ms on average at present; below 250 ms the alarm ends");
+    assert_eq!(text(&stage), "requests now wait for 300 ms on average; below 250 ms the alarm ends");
     stage.look(&waiting(0, 100.0));
     assert_eq!(stage.judge.raised().next().unwrap().1.gone_ms, Some(64_000));
 }

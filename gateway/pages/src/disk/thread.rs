@@ -66,11 +66,11 @@ impl Drop for End {
         if std::thread::panicking() {
             let cleared = Folder::make(&self.dir).map(|folder| folder.clear());
             let text = match cleared {
-                Ok(Ok(())) => "a fault in the gateway has ended its thread".to_owned(),
+                Ok(Ok(())) => "a fault in the gateway stopped its thread".to_owned(),
                 Ok(Err(error)) => {
-                    format!("a fault in the gateway has ended its thread, and pages are left there: {error}")
+                    format!("a fault in the gateway stopped its thread, and pages are left there: {error}")
                 }
-                Err(error) => format!("a fault in the gateway has ended its thread, and pages are left there: {error}"),
+                Err(error) => format!("a fault in the gateway stopped its thread, and pages are left there: {error}"),
             };
             let _ = self.tell.send(DiskEvent::Unusable(text));
         }

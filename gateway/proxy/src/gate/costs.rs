@@ -171,10 +171,10 @@ impl Costs {
 
 fn told(why: Uncut) -> &'static str {
     match why {
-        Uncut::TooFew => "too few requests have come to tell: 40 of the latest have to have a known cost",
-        Uncut::Alike => "the dearest cost less than 3 times as much as the others",
-        Uncut::Rare => "those that cost much are less than 2 % of the requests and of the CPU time",
-        Uncut::NoGain => "users would wait as long if the dearest were kept apart",
+        Uncut::TooFew => "too few requests so far: lanes need 40 recent requests of known cost",
+        Uncut::Alike => "the most expensive requests cost less than 3 times as much as the others",
+        Uncut::Rare => "expensive requests are less than 2 % of the requests and of the CPU time",
+        Uncut::NoGain => "separating expensive requests would not shorten waits",
     }
 }
 

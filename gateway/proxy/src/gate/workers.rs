@@ -89,7 +89,7 @@ impl Workers for WorkerLife {
         self.dispatch.tell(Event::TakesAhead { worker, takes: false });
         let dropped = match dropped_bytes {
             0 => String::new(),
-            bytes => format!("; {bytes} bytes were dropped, as it cannot be told whose answer they are"),
+            bytes => format!("; {bytes} bytes were dropped, because their request is unknown"),
         };
         let text = format!(
             "the app of worker {} writes to a connection (`socket.write`) past its responses{dropped}; from now on each \

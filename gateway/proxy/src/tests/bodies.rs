@@ -17,7 +17,7 @@ fn a_body_that_its_app_ends_too_soon_is_cut_off_at_the_client_too() {
             "GET /page 200 worker_fault SLU-WORKER-ANSWER-TRUNCATED, worker 1, 5 bytes, 60 ms"
         );
         let notes = world.notes();
-        assert!(notes[0].contains("before as many bytes as its Content-Length announced"), "{notes:?}");
+        assert!(notes[0].contains("with fewer bytes than its Content-Length"), "{notes:?}");
         assert_eq!(call.rest().await, "");
         world.serves(&worker).await;
     });

@@ -127,7 +127,7 @@ fn foreign(written: &'static str) {
         call.report();
         assert_eq!(client.answer().await, "HTTP/1.1 502 Bad Gateway, SLU-WORKER-ANSWER-MALFORMED", "{written}");
         assert_eq!(world.line().await, "GET /page 502 worker_fault SLU-WORKER-ANSWER-MALFORMED, worker 1, 0 ms");
-        assert!(world.notes()[0].contains("met bytes that are not its answer"));
+        assert!(world.notes()[0].contains("sent bytes before the response to request"));
         assert_eq!(call.rest().await, "");
         world.settle().await;
         world.serves(&worker).await;

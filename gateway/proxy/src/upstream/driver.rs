@@ -398,20 +398,20 @@ impl Driver {
             Note::Malformed => {
                 let detail = self.detail;
                 format!(
-                    "request {id} at worker {worker} was answered with {detail}; the client got 502 if it had nothing yet"
+                    "worker {worker} answered request {id} with {detail}; the client got 502 unless its response had begun"
                 )
             }
             Note::Foreign => format!(
-                "request {id} at worker {worker} met bytes that are not its answer on a connection that an earlier request has used; \
-                 the client got 502, and nothing of them"
+                "worker {worker} sent bytes before the response to request {id}, on a connection that an earlier \
+                 request used; the client got 502 and none of these bytes"
             ),
             Note::Short => format!(
-                "request {id} at worker {worker} was ended by the app before as many bytes as its Content-Length announced"
+                "the app at worker {worker} ended the response to request {id} with fewer bytes than its Content-Length"
             ),
             Note::NotEnded if self.request.account.is_finished() => {
-                format!("request {id} is answered but not ended by worker {worker}, which is replaced")
+                format!("worker {worker} answered request {id} but never ended it; Sluice replaces the worker")
             }
-            Note::NotEnded => format!("request {id} is not ended by worker {worker}, which is replaced"),
+            Note::NotEnded => format!("worker {worker} never ended request {id}; Sluice replaces the worker"),
         };
         owner.observer().emit(Happening::Note { level: Level::Warn, text: &text });
     }

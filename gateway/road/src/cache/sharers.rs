@@ -18,11 +18,7 @@ pub async fn hear_other_gateways(road: Rc<Road>) {
         take(&road, tier, heard);
     }
     tier.tier.went_down();
-    note(
-        &road,
-        Level::Error,
-        "its thread was lost to a fault in the gateway; it stays out of use until the next start",
-    );
+    note(&road, Level::Error, "its thread was lost to a fault in the gateway; it stays disabled until the next start");
 }
 
 fn take(road: &Road, second: &SecondTier, heard: TierEvent) {

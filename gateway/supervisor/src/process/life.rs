@@ -139,7 +139,7 @@ pub(crate) async fn run(
 /// Hint about a program that was not found: the directory or what may be missing.
 fn hint_of(app: &App) -> String {
     if !app.cwd.is_dir() {
-        return ". The directory is gone (app.cwd)".to_owned();
+        return ". The directory does not exist (app.cwd)".to_owned();
     }
     let program = app.program();
     match &app.start {
@@ -177,7 +177,7 @@ fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
     // Without its pipe the worker gets nothing ahead of time, which is no reason not to start it.
     if let Err(error) = pipe::make(socket) {
         let text = format!(
-            "Worker {} gets no cheap request ahead of its turn: its pipe could not be made beside {} ({error}).",
+            "Worker {} gets no cheap request ahead of its turn: its pipe could not be created beside {} ({error}).",
             worker.0,
             socket.display()
         );

@@ -128,7 +128,7 @@ impl Reader {
             unread.advance(consumed);
             match received.head.status {
                 101 if request.is_upgrade => return self.final_head(received, request),
-                101 => return Err(AnswerFault::Malformed("an upgrade that nobody asked for")),
+                101 => return Err(AnswerFault::Malformed("an upgrade that the client did not request")),
                 100..=199 => {
                     self.state = State::Head(HeadReader::new());
                     // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.

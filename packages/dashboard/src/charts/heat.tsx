@@ -64,7 +64,7 @@ export function HeatMap({ points, runs, theme }: Props) {
         Synchronous operations{' '}
         <Help
           of="synchronous operations"
-          text="Uninterrupted runs of the workers' main threads: while one lasts, nothing else of that worker goes on. Time runs across, length upwards; darker means more of them. Workers report every ten seconds."
+          text="Uninterrupted runs of the workers' main threads: while one lasts, that worker does nothing else. Time runs across, length upwards; darker means more of them. Workers report every ten seconds."
         />
       </h2>
       <ul class="legend">
@@ -108,7 +108,7 @@ function Longest({ runs }: { runs: RunsSnapshot }) {
             {run.cpu_ms !== null && `, ${time(run.cpu_ms)} of it on a CPU`}
             {run.spent === 'starved' && (
               <>
-                , <b class="warn">starved</b> (others had the CPU)
+                , <b class="warn">starved</b> (other processes had the CPU)
               </>
             )}
             {run.spent === 'waiting' && ', waiting in a synchronous call'}

@@ -40,7 +40,7 @@ export function Actions({ model, store, tell, profile, close }: Props) {
             <button
               type="button"
               disabled={busy}
-              onClick={() => void act('reload', {}, 'The reload has begun; events tell how it goes on.')}
+              onClick={() => void act('reload', {}, 'The reload has begun; events show its progress.')}
             >
               Reload
             </button>{' '}

@@ -126,7 +126,7 @@ function Seen({ effects }: { effects: EffectsSnapshot }) {
         What visitors got{' '}
         <Help
           of="what visitors got"
-          text="Holes are components that are missing in the HTML of a page although nobody wanted that: late, failed, shed. Times are 75th percentiles of the last one to two hours, as browsers measured them: time to interactive where it is measured, else largest contentful paint."
+          text="Holes are components that are missing in the HTML of a page against the app’s intent: late, failed, shed. Times are 75th percentiles of the last one to two hours, measured by browsers: time to interactive if measured, otherwise largest contentful paint."
         />
       </h2>
       <dl class="facts">

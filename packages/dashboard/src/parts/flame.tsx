@@ -53,5 +53,5 @@ function named(wish: FlameWish): string {
 
 function waiting(wish: FlameWish): string {
   if ('tail' in wish) return 'The profile is being read…';
-  return `The profile takes ${wish.seconds} s, and a moment to draw. Requests go on meanwhile.`;
+  return `The profile takes ${wish.seconds} s, then a moment to draw. Workers keep serving meanwhile.`;
 }

@@ -46,7 +46,7 @@ export function Quarantine({ requests, release }: QuarantineProps) {
               {request.method} {request.target}
             </code>{' '}
             <small>
-              {request.deaths} workers died, ends in {time(request.expires_in_ms)}
+              {request.deaths} workers crashed, ends in {time(request.expires_in_ms)}
             </small>{' '}
             <button
               type="button"
@@ -80,10 +80,7 @@ export function Renders({ status }: { status: Snapshot }) {
         <div>
           <dt>
             handed ahead{' '}
-            <Help
-              of="handed ahead"
-              text="Cheap requests that were given to a worker just before it was free."
-            />
+            <Help of="handed ahead" text="Cheap requests that a worker got shortly before it was free." />
           </dt>
           <dd>{count(requests.handed_total)}</dd>
         </div>

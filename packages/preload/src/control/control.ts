@@ -81,7 +81,7 @@ const exit = process.exit.bind(process);
 /** Exits at once: without its gateway a worker would hold memory and serve nobody. */
 function leaveAsOrphan(): void {
   try {
-    writeSync(2, 'sluice: the gateway is gone, so this worker leaves.\n');
+    writeSync(2, 'sluice: the gateway has exited, so this worker exits.\n');
   } catch {
     // Whoever read the output may be gone as well.
   }

@@ -17,7 +17,7 @@ export function offerProfiles(
   let current: AbortController | undefined;
   control.onMessage((said) => {
     if (said.type === 'drop-profile') {
-      current?.abort(new Error('nobody waits for it any more'));
+      current?.abort(new Error('the profile was cancelled'));
       current = undefined;
     }
     if (said.type !== 'profile' && said.type !== 'heap' && said.type !== 'routes') return;

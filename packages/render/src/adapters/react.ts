@@ -80,7 +80,7 @@ function tellOf(error: unknown, onError: (error: unknown) => void): void {
 }
 
 function tell(error: unknown): void {
-  console.error(`A Suspense boundary is left to the browser: ${logText(error)}`);
+  console.error(`The browser renders a Suspense boundary: ${logText(error)}`);
 }
 
 /** Marks of what `memo`, `forwardRef` and `lazy` make of components. */

@@ -123,7 +123,7 @@ export async function prepare(
 
 /** Error of a page whose client has left before its data was there: what failed then has failed because of that, and is nobody's fault. */
 export function left(cause: unknown): AbandonedError {
-  return new AbandonedError('Nobody waits for this page any more', { cause });
+  return new AbandonedError('The page is no longer needed', { cause });
 }
 
 /** Context of the app's function for the page's data. */

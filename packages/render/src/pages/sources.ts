@@ -55,7 +55,7 @@ export class SourceError extends Error {
 
 const TIMEOUT_MS = 1_000;
 const BYTES_MAX = 4 * 1024 * 1024;
-const LEFT = 'is waited for by nobody';
+const LEFT = 'is no longer needed';
 
 export class Sources {
   readonly #origins: ReadonlySet<string>;

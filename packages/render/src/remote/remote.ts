@@ -211,7 +211,8 @@ export class Remote {
         () => new RemoteError('late', `${this.#url.host} gave no answer within ${timeoutMs} ms`),
       );
     } catch (error) {
-      if (leave.signal.aborted) throw new RemoteError('aborted', 'nobody waits any more', { cause: error });
+      if (leave.signal.aborted)
+        throw new RemoteError('aborted', 'the call is no longer needed', { cause: error });
       throw error;
     } finally {
       late.abort();

@@ -211,5 +211,5 @@ function renderTask(task: Task): Html | Promise<Html> {
 function ignore(): void {}
 
 export function abandoned(name: string): AbandonedError {
-  return new AbandonedError(`Nobody waits for component "${name}" any more`);
+  return new AbandonedError(`component "${name}" is no longer needed`);
 }

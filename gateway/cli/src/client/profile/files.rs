@@ -36,7 +36,7 @@ pub enum FileError {
     #[error("the gateway named no profile")]
     Missing,
     /// File that is too large to read.
-    #[error("{}: its {bytes} bytes are more than the {FILE_BYTES_MAX} that are read; take a shorter profile", file.display())]
+    #[error("{}: its {bytes} bytes exceed the limit of {FILE_BYTES_MAX}; take a shorter profile", file.display())]
     Large { file: PathBuf, bytes: u64 },
     /// Reason why perf has recorded nothing, and what to do.
     #[error("perf: {0}")]
@@ -232,7 +232,11 @@ impl Names {
         if let Some(instead) = &self.instead {
             let other = with_extension(instead, extension);
             if self.make_room(&other).and_then(|()| write(&other)).is_ok() {
-                stderr::say(format_args!("sluice: {}: {source}; it is {} instead", file.display(), other.display()));
+                stderr::say(format_args!(
+                    "sluice: {}: {source}; written to {} instead",
+                    file.display(),
+                    other.display()
+                ));
                 return Ok(other);
             }
         }

@@ -31,7 +31,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     worker_known::check(&mut gateway, args.worker)?;
     let workers = chosen(args, gateway.status()?.workers);
     if workers.is_empty() {
-        return Err(FileError::Perf("there is no such worker now; `sluice status` lists them".to_owned()).into());
+        return Err(FileError::Perf("there is no such worker; `sluice status` lists the workers".to_owned()).into());
     }
     let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "native")?;
     let data = TemporaryPath::new(&names.with("perf.data"));

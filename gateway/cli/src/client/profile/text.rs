@@ -68,8 +68,8 @@ pub fn of(report: &Report) -> String {
     let _ = writeln!(out, "flame graph: {}\nprofile: {}\n", harmless(&report.html), harmless(&report.file));
     if report.components.is_empty() && report.places.is_empty() {
         out.push_str(match report.requests {
-            Some(0) => "No request of that class was there in that time; with --all every worker is looked at.\n",
-            Some(_) => "Nothing that these requests did was seen; a longer time sees more.\n",
+            Some(0) => "No request of that class ran in that time; --all profiles every worker.\n",
+            Some(_) => "No sample belongs to these requests; profile for longer.\n",
             None => "The main thread did nothing in that time.\n",
         });
         return out;
@@ -188,8 +188,11 @@ mod tests {
 
     #[test]
     fn a_look_that_saw_nothing_says_of_what() {
-        for (requests, said) in [(None, "main thread did nothing"), (Some(0), "with --all"), (Some(3), "a longer time")]
-        {
+        for (requests, said) in [
+            (None, "main thread did nothing"),
+            (Some(0), "--all profiles every worker"),
+            (Some(3), "profile for longer"),
+        ] {
             let report = Report { requests, components: Vec::new(), places: Vec::new(), ..report() };
             assert!(of(&report).contains(said), "{requests:?}");
         }

@@ -7,9 +7,9 @@ use super::{LookUp, Report, Route, Table};
 use crate::client::profile::text::{relative, short};
 use crate::client::status::{aligned, harmless};
 
-pub const NO_ROUTER: &str = "no router of this app is known. Known are those of Express 4 and 5, Fastify, Koa (@koa/router, \
-                             koa-router) and Hono. Fastify is seen as it starts, others as they are loaded, else from what the \
-                             listeners of the app's servers hold. An app with none of them has no table.";
+pub const NO_ROUTER: &str = "the app uses none of the routers that Sluice reads: Express 4 and 5, Fastify, Koa \
+                             (@koa/router, koa-router) and Hono. Sluice reads Fastify's routes when the app starts, and \
+                             other routers when the app loads them or through the listeners of its servers.";
 /// Places of one group that are named.
 const PLACES_SHOWN: usize = 3;
 
@@ -44,9 +44,9 @@ pub fn of(report: &Report, rows_max: usize) -> String {
 fn head(table: &Table) -> String {
     let Table { framework, look_up, entries, tests_max, look_up_us_max, .. } = table;
     let how = match look_up {
-        LookUp::Linear => "tried in order until one fits",
+        LookUp::Linear => "tried in order until one matches",
         LookUp::All => "all tried for each request",
-        LookUp::Tree => "found in a tree, so that their number costs nothing",
+        LookUp::Tree => "searched as a tree, so their number costs no time",
     };
     let cost = match (tests_max, look_up_us_max) {
         (Some(tests), Some(us)) => format!("; a path without a route costs {tests} tests, {us:.1} µs"),
@@ -132,7 +132,7 @@ fn write_entries(out: &mut String, table: &Table, rows_max: usize) {
     if table.not_judged > 0 {
         let _ = writeln!(
             out,
-            "{} routes were not judged: no path could be made of them, or there were too many.",
+            "{} routes were not checked: no sample path could be derived, or there were too many.",
             table.not_judged
         );
     }
@@ -216,7 +216,7 @@ mod tests {
     fn duplicates_are_told_with_the_code_that_adds_them() {
         let again = |position| Route { repeats: Some(1), added: true, behind: Some(1), ..route(position, "/x", 9) };
         let text = told(Table { added: 2, ..table(vec![route(1, "/x", 3), again(2), again(3)]) });
-        assert!(text.starts_with("worker 7, express: 3 entries, tried in order until one fits; a path without a route costs 5 tests, 1.0 µs\n"), "{text}");
+        assert!(text.starts_with("worker 7, express: 3 entries, tried in order until one matches; a path without a route costs 5 tests, 1.0 µs\n"), "{text}");
         assert!(text.contains("2 were added while it served: /srv/app.js:9 (2)\n"), "{text}");
         assert!(text.contains("GET /x     /srv/app.js:3  2      /srv/app.js:9 (2)"), "{text}");
         assert!(!text.contains("REACHED"), "a duplicate is told once: {text}");
@@ -230,7 +230,7 @@ mod tests {
         let text = told(Table { not_judged: 1, ..table(vec![route(1, "/users/:id", 3), never, perhaps]) });
         assert!(text.contains("never         GET /users/me    /srv/app.js:4  GET /users/:id  /srv/app.js:3"), "{text}");
         assert!(text.contains("if passed on  GET /users/?you"), "{text}");
-        assert!(text.contains("1 routes were not judged"), "{text}");
+        assert!(text.contains("1 routes were not checked"), "{text}");
     }
 
     #[test]

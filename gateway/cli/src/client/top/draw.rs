@@ -104,7 +104,7 @@ fn top_notices(state: &State, room: u16, columns: usize, now: Instant) -> Vec<Li
     let mut all = notices(&state.data().status);
     if let Some(lost) = &state.lost {
         let since = span(now.saturating_duration_since(lost.since).as_secs_f64());
-        all.insert(0, (format!("NO ANSWER for {since}, figures are old, trying again: {}", lost.why), true));
+        all.insert(0, (format!("NO ANSWER for {since}, figures are outdated, retrying: {}", lost.why), true));
     }
     let room = usize::from(room).clamp(1, if columns >= 120 { 8 } else { 3 });
     let more = all.len().saturating_sub(room);
@@ -169,7 +169,7 @@ fn tab_line(state: &State, (from, until, all): (usize, usize, usize), columns: u
 
 fn footer_line(state: &State, columns: usize) -> Line<'static> {
     if state.is_typing {
-        return Line::from(format!("/{}_   Enter keeps the filter, Esc drops it", harmless(&state.filter)));
+        return Line::from(format!("/{}_   Enter keeps the filter, Esc clears it", harmless(&state.filter)));
     }
     let key = |key: &str, does: &str| [(key.to_owned(), state.theme.value()), (format!(" {does}"), Style::new())];
     let mut segments = Segments::default().with(key("q", "quit")).with(key("?", "help")).with(key("1-4", "views"));
@@ -188,7 +188,7 @@ fn help(state: &State, rows: &mut Rows<'_>) {
 
 fn too_small(area: Rect, buffer: &mut Buffer) {
     let text = format!(
-        "sluice top needs {COLUMNS_MIN} columns and {ROWS_MIN} rows; here are {} and {}. Press q to leave.",
+        "sluice top needs {COLUMNS_MIN} columns and {ROWS_MIN} rows; this terminal has {} and {}. Press q to quit.",
         area.width, area.height
     );
     for (row, line) in (area.y..area.bottom()).zip(super::text::wrapped(&text, area.width.into())) {

@@ -208,7 +208,7 @@ pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
         notices.push((quarantine_text(status.quarantined), true));
     }
     if status.state == GatewayState::Draining {
-        notices.push(("draining: no new connections, accepted requests are being finished".to_owned(), false));
+        notices.push(("draining: new connections are refused, accepted requests finish".to_owned(), false));
     }
     if let Some(reload) = &status.reload
         && (reload.state == ReloadState::Running || reload.age_s < RELOAD_TOLD_S)
@@ -246,7 +246,7 @@ pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
 
 fn quarantine_text(count: u64) -> String {
     let requests = if count == 1 { "1 request" } else { &format!("{count} requests") };
-    format!("quarantine: {requests} answered without a worker; `sluice quarantine` lists them")
+    format!("quarantine: {requests} rejected; `sluice quarantine` lists them")
 }
 
 fn alarm_text(alarm: &AlarmSnapshot) -> String {

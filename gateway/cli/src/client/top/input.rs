@@ -47,13 +47,13 @@ pub(super) const HELP: [(&str, &str); 12] = [
     ("PgUp PgDn, b f", "scroll by a page"),
     ("Home End, g G", "to the first or the last line"),
     ("s", "other order of rows"),
-    ("/", "show rows with a text; Enter keeps it, Esc drops it"),
+    ("/", "show rows with a text; Enter keeps it, Esc clears it"),
     ("space", "pause and resume"),
     ("Ctrl-L", "draw everything anew"),
     ("Ctrl-Z", "suspend; `fg` resumes"),
     ("?", "this help"),
     ("q, Ctrl-C", "leave"),
-    ("Esc", "close the help or the filter, else leave"),
+    ("Esc", "close the help or the filter, otherwise quit"),
 ];
 
 /// `None` for keys without a meaning. While a filter is typed, letters are part of it.

@@ -125,7 +125,7 @@ fn each_view_shows_what_it_is_for_on_80_columns() {
     let text = screen(&mut queue, (80, 24));
     assert_has(
         &text,
-        &["SLU-QUEUE-FULL", "1.0/s", "in quarantine: 1", "GET /poison?id=7", "2 workers died, ends in 10m"],
+        &["SLU-QUEUE-FULL", "1.0/s", "in quarantine: 1", "GET /poison?id=7", "2 workers crashed, ends in 10m"],
     );
 }
 

@@ -66,7 +66,7 @@ pub(super) fn body(state: &State, columns: usize) -> Body {
         lines.push(Line::styled(format!("in quarantine: {}", data.quarantined.len()), theme.bad()));
         lines.extend(data.quarantined.iter().map(|one| {
             let seconds = std::time::Duration::from_millis(one.expires_in_ms).as_secs_f64();
-            let end = format!("  {} workers died, ends in {}", one.deaths, span(seconds));
+            let end = format!("  {} workers crashed, ends in {}", one.deaths, span(seconds));
             let name = format!("{} {}", harmless(&one.method), harmless(&one.target));
             Line::from(format!("  {}{end}", cut_middle(&name, columns.saturating_sub(end.len() + 2))))
         }));
