@@ -21,7 +21,7 @@ void test('a full JavaScript heap is named, with the option that makes it larger
   const exit = await logged(sluice, 'worker_exited');
   assert.equal(exit['reason'], 'out_of_memory');
   const status = String(exit['status']);
-  assert.match(status, /SLU-WORKER-OUT-OF-MEMORY: the JavaScript heap was full \(it held \d+ MiB/);
+  assert.match(status, /SLU-WORKER-OUT-OF-MEMORY: the JavaScript heap was full \(it held \d+ of \d+ MiB/);
   assert.match(status, /--max-old-space-size/);
   assert.equal(await metric(sluice, 'sluice_worker_exits_total{reason="out_of_memory",expected="false"}'), 1);
   await allReady(sluice, 1);

@@ -182,6 +182,7 @@ export interface Snapshot {
     request: string | null;
     path: string | null;
     class: string | null;
+    place: string | null;
   }[];
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
   growing: {

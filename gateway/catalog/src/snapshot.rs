@@ -209,6 +209,8 @@ pub struct CrashSnapshot {
     pub path: Option<String>,
     /// Class of that request.
     pub class: Option<String>,
+    /// Function, file, line and column of the run in which it ended; `None` where that is not known.
+    pub place: Option<String>,
     /// Evidence that is left, in words: the file of its diagnostic report, the place of its core dump, or why there is none.
     pub evidence: Option<String>,
 }

@@ -62,6 +62,8 @@ pub enum Event<'a> {
         request: Option<HeldRequest<'a>>,
         /// Class of that request.
         class: Option<&'a str>,
+        /// Function, file, line and column of the run in which it ended, if that is known.
+        place: Option<&'a str>,
         /// Evidence that is left, in words.
         evidence: Option<&'a str>,
     },

@@ -213,7 +213,8 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
 }
 
 fn json_exit(fields: &mut Fields<'_>, event: &Event<'_>) {
-    let Event::WorkerExited { status, reason, expected, exception, held, request, class, evidence, .. } = *event else {
+    let Event::WorkerExited { status, reason, expected, exception, held, request, class, place, evidence, .. } = *event
+    else {
         return;
     };
     fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
@@ -223,6 +224,7 @@ fn json_exit(fields: &mut Fields<'_>, event: &Event<'_>) {
     fields.number(b",\"held\":", held);
     fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
     json_held(fields, request);
+    fields.text_or_null(b",\"place\":", place, TARGET_BYTES_MAX);
     fields.text_or_null(b",\"evidence\":", evidence, APP_BYTES_MAX);
 }
 

@@ -39,6 +39,7 @@ fn every_event() -> Vec<Event<'static>> {
             held: 2,
             request: Some(HeldRequest { request_id: "r1", method: "GET", target: "/loop" }),
             class: Some("GET /loop"),
+            place: Some("fill (lib/export.js:9:3)"),
             evidence: Some("report /state/profiles/crash-1.json"),
         },
         Event::WorkerStuck {

@@ -176,6 +176,7 @@ mod tests {
                     held: 1,
                     request: Some(HeldRequest { request_id: "r1", method: "GET", target: "/a" }),
                     class: Some("GET /a"),
+                    place: None,
                     evidence: None,
                 },
             );

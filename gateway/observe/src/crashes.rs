@@ -45,11 +45,14 @@ impl Crashes {
 }
 
 fn text(crash: &CrashSnapshot, total: u64) -> String {
-    let CrashSnapshot { worker, status, exception, held, request, method, path, class, .. } = crash;
+    let CrashSnapshot { worker, status, exception, held, request, method, path, class, place, .. } = crash;
     let mut text = format!("worker {worker} exited unexpectedly ({status})");
     // Writing to a String cannot fail.
     if let Some(exception) = exception {
         let _ = write!(text, ": {exception}");
+    }
+    if let Some(place) = place {
+        let _ = write!(text, ", in {place}");
     }
     let word = |word: &Option<String>| word.clone().unwrap_or_default();
     let _ = match request {

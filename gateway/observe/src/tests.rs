@@ -155,6 +155,7 @@ fn crash_is_an_alarm_with_the_request_that_it_came_with() {
         method: Some("GET".to_owned()),
         path: Some("/product/12".to_owned()),
         class: Some("GET /product/:id".to_owned()),
+        place: Some("fill (lib/export.js:9:3)".to_owned()),
         evidence: None,
     });
     observer.tick(Instant::now() + Duration::from_secs(2), 0, std::iter::empty(), Look::default);
@@ -162,9 +163,7 @@ fn crash_is_an_alarm_with_the_request_that_it_came_with() {
     assert_eq!(alarms.len(), 1);
     let text = &alarms[0].text;
     assert!(
-        text.starts_with(
-            "worker 3 exited unexpectedly (exit code 1): Error: out; with request r-1, GET /product/12 of"
-        ),
+        text.starts_with("worker 3 exited unexpectedly (exit code 1): Error: out, in fill (lib/export.js:9:3); with request r-1, GET /product/12 of"),
         "{text}"
     );
 }

@@ -48,6 +48,21 @@ fn parts_of(path: &str) -> Option<(String, String)> {
 mod tests {
     use super::*;
 
+    /// Packages whose code no worker runs: of browsers, and of the command.
+    const ELSEWHERE: [&str; 3] = ["dashboard", "flame", "sluice"];
+
+    #[test]
+    fn every_package_is_known() {
+        let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packages");
+        let is_package = |entry: &std::fs::DirEntry| entry.path().join("package.json").is_file();
+        let found = std::fs::read_dir(packages).unwrap().map(Result::unwrap).filter(is_package);
+        let mut names: Vec<String> = found.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        let mut known: Vec<&str> = PACKAGES.into_iter().chain(ELSEWHERE).collect();
+        known.sort_unstable();
+        assert_eq!(names, known, "a package whose code workers run belongs to PACKAGES");
+    }
+
     fn owners(urls: &[&str], is_sluice: bool) -> Vec<String> {
         let nodes: Vec<_> = (1..)
             .zip(urls)

@@ -4,6 +4,7 @@
 
 mod calls;
 mod graph;
+mod misfit;
 pub(crate) mod overruns;
 mod record;
 mod render;
@@ -30,6 +31,7 @@ use crate::gate::{CpuReport, LongRun, RoutesReport, RunsReport, Vitals};
 use crate::main_server::ServerReport;
 use crate::process::Process;
 use crate::process::facts::{Renders, THREW_TIMEOUT, Threw};
+use crate::process::filling::Memory as HeapState;
 use crate::writer::Writer;
 use crate::{ProcessView, Supervisor, sample};
 
@@ -104,6 +106,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
                 if let Some(process) = &process {
                     supervisor.gate.reports().has_reported_all(process.worker, Instant::now());
                     process.listener_pid.set(pid);
+                    misfit::tell(&supervisor, process, &said.protocol);
                     process.marks.set(said.marks);
                     process.takes_ahead.set(said.takes_ahead);
                     *process.control.borrow_mut() = writing.take();
@@ -221,6 +224,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
         Kind::Send if said.message == "ready" => supervisor.said_ready(process),
         // Nothing else that an app says means anything, `hello` was heard, and the last is of a version that knows more.
+        Kind::InspectorClosed => process.filling.inspector_has_closed(),
         Kind::Send | Kind::Hello | Kind::Unknown => {}
     }
 }
@@ -356,6 +360,12 @@ fn hear_memory(supervisor: &Supervisor, process: &Process, said: &ControlRecord)
             supervisor.gate.tell(Weighed { worker, memory, used_bytes, limit_bytes });
         }
     };
+    process.filling.memory.set(HeapState {
+        heap_used: said.heap_used_bytes,
+        heap_max: said.heap_bytes_max,
+        resident: said.rss_bytes,
+        is_closed: said.handles_sigusr1,
+    });
     weigh(Memory::Heap, said.heap_used_bytes, said.heap_bytes_max);
     weigh(Memory::Resident, said.rss_bytes, supervisor.resident_bytes_max());
 }

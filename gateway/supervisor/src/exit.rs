@@ -9,6 +9,8 @@ use sluice_catalog::errors::Code;
 use sluice_journal::ExitReason;
 use sluice_scheduler::KillReason;
 
+use crate::process::filling::Memory as HeapState;
+
 /// Texts in V8's message about a full heap: one line starts with the first and contains one of the others.
 const FATAL: &str = "FATAL ERROR:";
 const FULL: [&str; 2] = ["JavaScript heap out of memory", "Allocation failed"];
@@ -24,8 +26,8 @@ pub(crate) struct ProcessFacts<'k> {
     pub(crate) was_blocked: bool,
     /// Whether a shell or npm runs above the app, and reports signals as exit codes.
     pub(crate) is_command: bool,
-    /// Heap in use, as last reported, bytes.
-    pub(crate) heap_used_bytes: Option<u64>,
+    /// Memory, as last reported.
+    pub(crate) heap: HeapState,
     /// Result of its examination, if it was stuck or blocked.
     pub(crate) diagnosis: Option<&'k str>,
     /// The end of its stderr.
@@ -73,7 +75,7 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &ProcessFacts<'_>
         }
         _ if !status.success() && is_heap_full(known.stderr_tail) => {
             text.push_str(": ");
-            text.push_str(&heap_full(known.heap_used_bytes));
+            text.push_str(&heap_full(known.heap));
             ExitReason::OutOfMemory
         }
         None if is_sigkill && known.rest_was_killed => {
@@ -108,13 +110,20 @@ fn is_heap_full(stderr_tail: &str) -> bool {
     stderr_tail.lines().any(|line| line.starts_with(FATAL) && FULL.iter().any(|words| line.contains(words)))
 }
 
-fn heap_full(heap_used_bytes: Option<u64>) -> String {
-    let reported = heap_used_bytes.map_or_else(
-        || "its size was never reported".to_owned(),
-        |bytes| format!("it held {} MiB when it last reported", bytes / (1024 * 1024)),
-    );
+fn heap_full(heap: HeapState) -> String {
+    let mib = |bytes: u64| bytes / (1024 * 1024);
+    let [used, max] = [heap.heap_used, heap.heap_max].map(mib);
+    let reported = match max {
+        0 => "its size was never reported".to_owned(),
+        _ => format!("it held {used} of {max} MiB when it last reported"),
+    };
+    let cause = if heap.was_mostly_free() {
+        "What ran after that filled it, which is no leak"
+    } else {
+        "A heap that grows without end is a leak: `sluice heap` shows what stays"
+    };
     format!(
-        "{}: the JavaScript heap was full ({reported}). --max-old-space-size in app.node_args (MiB) makes it larger; a heap that grows without end is a leak",
+        "{}: the JavaScript heap was full ({reported}). {cause}. --max-old-space-size in app.node_args (MiB) makes it larger",
         Code::WorkerOutOfMemory
     )
 }
@@ -134,11 +143,21 @@ mod tests {
 
     #[test]
     fn full_heap_is_told_with_its_size_and_the_remedy() {
-        let known = ProcessFacts { stderr_tail: TAIL, heap_used_bytes: Some(47 << 20), ..ProcessFacts::default() };
+        let known = ProcessFacts {
+            stderr_tail: TAIL,
+            heap: HeapState { heap_used: 47 << 20, heap_max: 64 << 20, ..HeapState::default() },
+            ..ProcessFacts::default()
+        };
         let (reason, text) = ended(6, &known);
         assert_eq!(reason, ExitReason::OutOfMemory);
         assert!(text.starts_with("signal 6 (SIGABRT): SLU-WORKER-OUT-OF-MEMORY: "), "{text}");
-        assert!(text.contains("47 MiB") && text.contains("--max-old-space-size"), "{text}");
+        assert!(
+            text.contains("47 of 64 MiB") && text.contains("is a leak") && text.contains("--max-old-space-size"),
+            "{text}"
+        );
+        let known = ProcessFacts { heap: HeapState { heap_used: 8 << 20, ..known.heap }, ..known };
+        let (_, text) = ended(6, &known);
+        assert!(text.contains("no leak"), "{text}");
         // npm tells of it by its own code.
         let known = ProcessFacts { is_command: true, ..known };
         assert_eq!(ended(134 << 8, &known).0, ExitReason::OutOfMemory);

@@ -89,6 +89,8 @@ pub struct Crash<'a> {
     pub held: usize,
     /// Request that ended it, if known.
     pub request: Option<&'a InflightRequest>,
+    /// Place of the run in which it ended, if known.
+    pub place: Option<&'a str>,
     /// Evidence that is left, in words.
     pub evidence: Option<&'a str>,
 }

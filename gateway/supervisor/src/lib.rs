@@ -12,6 +12,7 @@ mod changes;
 mod control;
 mod evidence;
 mod exit;
+mod filling;
 mod forensics;
 mod gate;
 mod guardian;
@@ -155,6 +156,8 @@ pub struct Supervisor {
     /// Whether the operator was told that reports of crashes are lost.
     is_lost_evidence_told: Cell<bool>,
     evidence_moves: evidence::Moves,
+    /// Protocol of the preload that was last reported as one of another build.
+    misfit: RefCell<Option<String>>,
 }
 
 /// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.
@@ -330,6 +333,7 @@ impl Supervisor {
         process.last_heard.set(Some(now));
         process.track.set(None);
         process.is_spared.set(false);
+        process.filling.is_over();
         if process.is_overdue.take() {
             self.gate.tell(sluice_scheduler::Event::Turned { worker: process.worker });
         }

@@ -2,6 +2,7 @@
 
 mod cpu;
 pub(crate) mod facts;
+pub(crate) mod filling;
 pub(crate) mod life;
 pub(crate) mod turns;
 
@@ -16,7 +17,7 @@ use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{Notify, oneshot, watch};
 
-use crate::forensics::Inspector;
+use crate::forensics::{Inspector, Subject};
 use crate::output::Tail;
 use crate::parts::Parts;
 use crate::priority::{self, Priority};
@@ -25,6 +26,7 @@ use crate::writer::Writer;
 use crate::{App, ProcessView, sample};
 use cpu::CpuLately;
 use facts::{Answer, Excuse, ProfileQuestion, Renders, Threw, Track, Trouble, UnreportedCpu};
+use filling::Filling;
 use tokio::time::Instant;
 use turns::Turns;
 
@@ -99,6 +101,8 @@ pub(crate) struct Process {
     pub(crate) diagnosis: watch::Sender<Option<String>>,
     /// State of its inspector, from its stderr.
     pub(crate) inspector: watch::Receiver<Inspector>,
+    /// Growth of its memory while its event loop does not turn.
+    pub(crate) filling: Filling,
     /// Connection to the preload, after its hello.
     pub(crate) control: RefCell<Option<Writer>>,
     /// End of its stderr.
@@ -185,6 +189,7 @@ impl Process {
             is_examined: Cell::new(false),
             diagnosis: watch::Sender::default(),
             inspector,
+            filling: Filling::default(),
             control: RefCell::default(),
             tail: Rc::default(),
             wrote_stderr: Cell::new(None),
@@ -238,9 +243,16 @@ impl Process {
         }
     }
 
+    /// Subject of a look into its process `pid`.
+    pub(crate) fn subject(&self, pid: u32) -> Subject {
+        let app = &self.app;
+        let source_maps = app.preload.with_file_name("profiles/source-maps.js");
+        Subject { pid, cwd: app.cwd.clone(), node: app.node().to_owned(), source_maps }
+    }
+
     /// Whether its inspector is open, and the gateway has not opened it.
     pub(crate) fn is_inspected(&self) -> bool {
-        matches!(&*self.inspector.borrow(), Inspector::Listening(_))
+        matches!(&*self.inspector.borrow(), Inspector::Listening(_)) && !self.filling.is_open.get()
     }
 
     /// Sends the `'shutdown'` message, then SIGTERM: at once, or after `grace` if the app listens to messages and so

@@ -12,7 +12,7 @@ use nix::sys::statvfs::statvfs;
 use serde_json::json;
 use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::refusals::ProfileError;
-use sluice_observe::{free_bytes, make_private_dir};
+use sluice_observe::{free_bytes, make_private_dir, write_whole};
 use sluice_scheduler::Event::Paused;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
@@ -114,7 +114,7 @@ impl Supervisor {
                 Ok(ProfileFile { worker, file, duration_ms, used_ms, renders, node, ..ProfileFile::default() })
             }
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(ProfileError::Left(worker)),
+            Err(_) => left(process, wish, Path::new(file)).await,
         }
     }
 
@@ -138,6 +138,25 @@ impl Supervisor {
             None => Err(ProfileError::NoWorker),
         }
     }
+}
+
+/// The profile of a worker that has exited meanwhile: what the gateway has read of its heap when that was about to be
+/// full.
+async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile, ProfileError> {
+    let (worker, left) = (process.worker.0, ProfileError::Left(process.worker.0));
+    process.filling.has_ended().await;
+    let sampled = matches!(wish.kind, Kind::Sampling | Kind::Allocations).then(|| process.filling.take_heap_profile());
+    let Some((name, json)) = file.to_str().zip(sampled.flatten()) else { return Err(left) };
+    let to = file.to_owned();
+    let written = spawn_blocking(move || write_whole(&to, json.as_bytes())).await.map_err(io::Error::other).flatten();
+    written.map_err(|source| ProfileError::File { file: file.to_owned(), source })?;
+    Ok(ProfileFile {
+        worker,
+        file: name.to_owned(),
+        node: process.app.node().to_owned(),
+        error: Some(format!("{left}: this is what it had sampled when its heap was about to be full")),
+        ..ProfileFile::default()
+    })
 }
 
 /// A worker that was asked for a profile. Dropping it before the answer cancels the profile.

@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+#[cfg(target_os = "linux")]
+use nix::unistd::{SysconfVar, sysconf};
 
 /// Minimum share of the time between two samples that a busy thread has wanted the CPU, percent.
 const BURNING_PERCENT: u128 = 50;
@@ -85,6 +87,20 @@ pub(crate) fn process_cpu_us(_pid: u32) -> Option<u64> {
     None
 }
 
+/// Memory that a process has in RAM, bytes. `None` if the system does not report it.
+#[cfg(target_os = "linux")]
+pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
+    let pages = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?.split(' ').nth(1)?.parse::<u64>().ok()?;
+    let page_bytes = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+    Some(pages * u64::try_from(page_bytes).ok()?)
+}
+
+/// Memory that a process has in RAM, bytes. `None` if the system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn resident_bytes(_pid: u32) -> Option<u64> {
+    None
+}
+
 /// Description of the main thread's activity, in the kernel's terms.
 pub(crate) fn describe(pid: u32) -> String {
     let stat = read(pid, "stat").and_then(|stat| parse_stat(&stat));
@@ -148,7 +164,6 @@ pub(crate) fn catches(_pid: u32, _signal: Signal) -> Option<bool> {
 
 #[cfg(target_os = "linux")]
 fn ticks_to_us(ticks: u64) -> u64 {
-    use nix::unistd::{SysconfVar, sysconf};
     let per_second = sysconf(SysconfVar::CLK_TCK).ok().flatten().and_then(|ticks| u64::try_from(ticks).ok());
     let per_second = per_second.filter(|ticks| *ticks > 0).unwrap_or(100);
     ticks.saturating_mul(1_000_000) / per_second

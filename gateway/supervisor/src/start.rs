@@ -48,6 +48,7 @@ impl Supervisor {
             state_notes: StateNotes::default(),
             is_lost_evidence_told: Cell::default(),
             evidence_moves: Moves::default(),
+            misfit: RefCell::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
             profiles_instead: app.profiles_instead.clone(),

@@ -13,7 +13,7 @@ use sluice_scheduler::WorkerId;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::forensics::{self, Examination, Frame, Patience, Subject};
+use crate::forensics::{self, Besides, Examination, Frame, Patience};
 use crate::process::Process;
 use crate::process::facts::{CpuUse, Trouble, TroubleKind};
 use crate::{Supervisor, priority, sample};
@@ -68,9 +68,8 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         let _ = process.set_priority(priority::usual());
     }
     let pid = process.listener_pid.get().unwrap_or(process.pid);
-    let source_maps = process.app.preload.with_file_name("profiles/source-maps.js");
-    let subject = Subject { pid, cwd: process.app.cwd.clone(), node: process.app.node().to_owned(), source_maps };
-    let look = forensics::look(&subject, process.inspector.clone(), PATIENCE).await;
+    let subject = process.subject(pid);
+    let look = forensics::look(&subject, process.inspector.clone(), PATIENCE, Besides::CpuProfile).await;
     supervisor.gate.tell(Examined { worker });
     let examination = look.examine(&subject, PATIENCE).await;
     let file = match &examination.profile {
@@ -149,7 +148,7 @@ fn tell(
 }
 
 /// Innermost frame in the app's own code, where a developer can fix it; else the innermost of all.
-fn named(frames: &[Frame]) -> Option<&Frame> {
+pub(crate) fn named(frames: &[Frame]) -> Option<&Frame> {
     let own = frames.iter().find(|frame| frame.line > 0 && !frame.file.starts_with("node:"));
     own.or(frames.first())
 }

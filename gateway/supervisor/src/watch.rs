@@ -18,6 +18,7 @@ use sluice_scheduler::Event::{Overdue, Stuck};
 use tokio::time::Instant;
 
 use crate::Supervisor;
+use crate::filling;
 use crate::priority::Priority;
 use crate::process::Process;
 use crate::process::facts::{CpuUse, Look, Track, Trouble, TroubleKind};
@@ -126,6 +127,9 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
                 continue;
             }
             let Some(silent) = process.last_heard.get().map(|heard| now.duration_since(heard)) else { continue };
+            if silent >= filling::SILENCE && !process.is_inspected() {
+                filling::judge(process, now);
+            }
             if silent >= limits.late() {
                 period = PERIOD_LATE;
                 let subject = Silence {

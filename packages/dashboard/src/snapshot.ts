@@ -166,6 +166,8 @@ export interface CrashSnapshot {
   readonly path: string | null;
   /** Class of that request. */
   readonly class: string | null;
+  /** Function, file, line and column of the run in which it ended; `None` where that is not known. */
+  readonly place: string | null;
   /**
    * Evidence that is left, in words: the file of its diagnostic report, the place of its core dump, or
    * why there is none.

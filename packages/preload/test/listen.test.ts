@@ -100,7 +100,7 @@ test('hello comes first and names the worker and what its preload can do', async
     const hello = gateway.lines[0];
     assert.equal(hello?.type, 'hello');
     assert.equal(hello['worker'], 7);
-    assert.deepEqual(Object.keys(hello).sort(), ['marks', 'takes_ahead', 'type', 'worker']);
+    assert.deepEqual(Object.keys(hello).sort(), ['marks', 'protocol', 'takes_ahead', 'type', 'worker']);
     assert.equal(hello['takes_ahead'], false);
     await gateway.line('beat');
   } finally {

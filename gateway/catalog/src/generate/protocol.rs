@@ -36,8 +36,25 @@ fn field_text(field: &Field) -> String {
     format!("{name}{words}{text}")
 }
 
+/// Fingerprint of the protocol: FNV-1a, 64 bits, of all its types.
+fn fingerprint() -> String {
+    let hash = types()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("{hash:016x}")
+}
+
 pub(super) fn typescript() -> String {
-    let mut out = format!("// {}\n", super::NOTICE);
+    format!(
+        "// {}\n\n/** Fingerprint of all that this file says. */\nexport const PROTOCOL = '{}';\n{}",
+        super::NOTICE,
+        fingerprint(),
+        types()
+    )
+}
+
+fn types() -> String {
+    let mut out = String::new();
     let bounds: Vec<String> = RUN_BOUNDS_US.iter().map(ToString::to_string).collect();
     let _ = write!(
         out,
@@ -91,6 +108,11 @@ pub(super) fn rust() -> String {
     let mut out = format!(
         "//! Records of workers on the control channel; `docs/reference/worker-protocol.md` has the meaning of each field. {}\n\nuse serde::Deserialize;\n",
         super::NOTICE
+    );
+    let _ = writeln!(
+        out,
+        "\n/// Fingerprint of the protocol, as the preload says it.\npub(crate) const PROTOCOL: &str = \"{}\";",
+        fingerprint()
     );
     out += "\n/// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at\n\
             /// every line twice, and `done` lines come with every few requests.\n\

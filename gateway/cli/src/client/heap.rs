@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sluice_admin::protocol::Request;
-use sluice_catalog::profiles::{Kind, Wish};
+use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
 use sluice_profiles::Profile;
 
@@ -65,9 +65,17 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
     let said = match kind {
         Kind::Snapshot => names.take(kind.extension(), raw).map(|file| snapshot_text(&file, taken.duration_ms)),
         _ => sampled(raw, &taken.node, kind, &names)
-            .map(|text| idle(worker, gateway.status().ok().as_ref()).unwrap_or_default() + &text),
+            .map(|text| remark(taken, worker, gateway.status().ok().as_ref()) + &text),
     };
     Ok(output::print(&said?))
+}
+
+/// Words before the profile.
+fn remark(taken: &ProfileFile, before: &WorkerSnapshot, after: Option<&Snapshot>) -> String {
+    match &taken.error {
+        Some(error) => format!("{}.\n\n", harmless(error)),
+        None => idle(before, after).unwrap_or_default(),
+    }
 }
 
 /// A warning where the worker had nothing to do meanwhile; `after` is the status since then.

@@ -191,6 +191,9 @@ fn write_crashes(out: &mut String, crashes: &[CrashSnapshot], now_unix_ms: u64) 
         if let Some(exception) = &crash.exception {
             write!(out, ": {}", harmless(exception))?;
         }
+        if let Some(place) = &crash.place {
+            write!(out, ", in {}", harmless(place))?;
+        }
         if let (Some(request), Some(method), Some(path)) = (&crash.request, &crash.method, &crash.path) {
             let class = crash.class.as_deref().unwrap_or_default();
             let [method, path, class, request] = [method, path, class, request].map(harmless);

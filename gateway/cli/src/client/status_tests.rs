@@ -285,13 +285,22 @@ fn workers_that_ended_unexpectedly_are_told_with_the_exception_and_its_request()
         method: Some("GET".to_owned()),
         path: Some("/cart".to_owned()),
         class: Some("GET /cart".to_owned()),
+        place: Some("fill (lib/export.js:9:3)".to_owned()),
         evidence: Some("report /state/crash-1.json".to_owned()),
     };
-    let unknown = CrashSnapshot { held: 4, request: None, exception: None, evidence: None, worker: 4, ..known.clone() };
+    let unknown = CrashSnapshot {
+        held: 4,
+        request: None,
+        exception: None,
+        place: None,
+        evidence: None,
+        worker: 4,
+        ..known.clone()
+    };
     snapshot.crashes = vec![known, unknown];
     let text = table(&snapshot);
     let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let first = "ago: exit code 1: TypeError: no?; GET /cart (class GET /cart, request 00ab); report /state/crash-1.json (`sluice logs --kind app --worker 3`)";
+    let first = "ago: exit code 1: TypeError: no?, in fill (lib/export.js:9:3); GET /cart (class GET /cart, request 00ab); report /state/crash-1.json (`sluice logs --kind app --worker 3`)";
     assert!(squeezed.contains(first), "{text}");
     assert!(squeezed.contains("exit code 1; one of 4 requests (`sluice logs --kind app --worker 4`)"), "{text}");
 }

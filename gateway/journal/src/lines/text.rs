@@ -130,12 +130,15 @@ fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
 }
 
 fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
-    let Event::WorkerExited { status, expected, exception, held, request, class, evidence, .. } = *event else {
+    let Event::WorkerExited { status, expected, exception, held, request, class, place, evidence, .. } = *event else {
         return;
     };
     words.put(if expected { "exited as requested: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
     if let Some(exception) = exception {
         words.put(": ").safe(exception, FIELD_BYTES_MAX);
+    }
+    if let Some(place) = place {
+        words.put(", in ").safe(place, FIELD_BYTES_MAX);
     }
     text_held(words, request);
     if let Some(class) = class {

@@ -10,6 +10,8 @@ use crate::profile::{Frame, Profile, ROOT};
 
 /// Lines within a function that are told.
 const HITS_MAX: usize = 10;
+/// Part of a worst run from which another one counts as the same: the callers of a line have its run and little of their own.
+const SAME_RUN: f64 = 0.95;
 
 pub(super) fn lines(profile: &Profile, view: &View, tallies: &[Tally], options: &Options) -> Vec<HotLine> {
     let stacks = stacks(view, tallies.len());
@@ -39,7 +41,20 @@ pub(super) fn lines(profile: &Profile, view: &View, tallies: &[Tally], options: 
         let by_time = b.worst_ms.total_cmp(&a.worst_ms).then(b.self_ms.total_cmp(&a.self_ms));
         by_time.then(b.total_ms.total_cmp(&a.total_ms)).then_with(|| order(a).cmp(&order(b)))
     });
+    culprits_first(&mut lines);
     lines
+}
+
+/// Puts the line that itself took most of the time first among lines with nearly the same worst run: its callers share
+/// that run. They are compared with the worst of them, so that a long list of small steps is not one group.
+fn culprits_first(lines: &mut [HotLine]) {
+    let mut rest = lines;
+    while let Some(worst_ms) = rest.first().map(|line| line.worst_ms) {
+        let count = rest.iter().take_while(|line| line.worst_ms >= worst_ms * SAME_RUN).count().max(1);
+        let (same, others) = rest.split_at_mut(count);
+        same.sort_by(|a, b| b.self_ms.total_cmp(&a.self_ms));
+        rest = others;
+    }
 }
 
 fn place(profile: &Profile, row: &Row, options: &Options) -> CodeLocation {

@@ -54,6 +54,15 @@ fn a_run_is_the_time_that_a_line_is_on_the_stack_without_a_break() {
 }
 
 #[test]
+fn a_culprit_stands_above_the_callers_that_share_its_run() {
+    let calls = app(&[("next", &[]), ("handler", &[0]), ("discount", &[1]), ("(idle)", &[]), ("other", &[])]);
+    let samples = [(0, 100), (1, 200), (2, 99_700), (3, 10), (4, 94_000), (3, 10)];
+    let report = report(&calls, &samples);
+    let names: Vec<_> = report.lines.iter().map(|line| line.place.function.as_str()).collect();
+    assert_eq!(names, ["discount", "handler", "next", "other"], "a run of 94 ms is not that of 100 ms");
+}
+
+#[test]
 fn a_run_of_exactly_the_threshold_is_not_over_it() {
     let report = report(&app(&[("f", &[]), ("(idle)", &[])]), &[(0, 10_000), (1, 5), (0, 10_001), (1, 5)]);
     check(&report, "f", (10.001, 2, 1, 20.001, 20.001));

@@ -126,7 +126,7 @@ impl Workers for WorkerLife {
     }
 
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>) {
-        let Crash { status, exception, held, request, evidence } = *crash;
+        let Crash { status, exception, held, request, place, evidence } = *crash;
         self.road.observer.trials.died(worker.0);
         self.road.observer.crashes.crashed(CrashSnapshot {
             at_unix_ms: 0,
@@ -138,6 +138,7 @@ impl Workers for WorkerLife {
             method: request.map(|held| held.method.clone()),
             path: request.map(|held| held.path.clone()),
             class: request.map(|held| held.class.to_string()),
+            place: place.map(str::to_owned),
             evidence: evidence.map(str::to_owned),
         });
     }

@@ -2,6 +2,9 @@
 
 use serde::Deserialize;
 
+/// Fingerprint of the protocol, as the preload says it.
+pub(crate) const PROTOCOL: &str = "862e3a09202972d5";
+
 /// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at
 /// every line twice, and `done` lines come with every few requests.
 #[derive(Debug, Default, Deserialize)]
@@ -13,6 +16,7 @@ pub(crate) struct ControlRecord {
     pub(crate) worker: u64,
     pub(crate) marks: bool,
     pub(crate) takes_ahead: bool,
+    pub(crate) protocol: String,
     pub(crate) requested: ListenAddress,
     pub(crate) tls: bool,
     pub(crate) waited_ms: Option<u64>,
@@ -45,6 +49,7 @@ pub(crate) struct ControlRecord {
     pub(crate) gc_share: Option<f64>,
     pub(crate) lost_share: Option<f64>,
     pub(crate) heap_bytes_max: u64,
+    pub(crate) handles_sigusr1: bool,
     pub(crate) counts: Vec<u64>,
     pub(crate) time_us: Vec<u64>,
     pub(crate) observed_us: u64,
@@ -111,6 +116,7 @@ pub(crate) enum Kind {
     Look,
     Beat,
     Memory,
+    InspectorClosed,
     Runs,
     Threw,
     Turn,

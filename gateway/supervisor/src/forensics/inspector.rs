@@ -17,7 +17,7 @@ pub(crate) struct Address {
 /// State of one process's inspector, as reported on its stderr.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Inspector {
-    /// No message has come.
+    /// No message has come, or it has closed.
     #[default]
     Silent,
     /// The inspector listens.
@@ -55,6 +55,7 @@ pub(crate) fn inspector_line(line: &str) -> Option<InspectorLine> {
         return rest.contains(" failed: ").then(|| InspectorLine::News(Inspector::Failed(rest.to_owned())));
     }
     let is_chatter = line.starts_with("For help, see: https://nodejs.org/")
+        // It says so when the last client has left, and listens on.
         || line.starts_with("Debugger ending on ws://")
         || line == "Debugger attached."
         || line == "Waiting for the debugger to disconnect...";

@@ -19,7 +19,9 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -74,6 +76,15 @@ pub(crate) struct Subject {
     /// Node.js that reads source maps, and the program that it runs for this.
     pub(crate) node: String,
     pub(crate) source_maps: PathBuf,
+}
+
+/// Result of a look besides the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Besides {
+    Nothing,
+    CpuProfile,
+    /// Allocations that V8 samples already, for somebody else.
+    HeapProfile,
 }
 
 /// Results of an examination. It may have a stack without a profile, but not the reverse.
@@ -145,14 +156,26 @@ impl fmt::Display for Why {
     }
 }
 
-/// Takes stack and profile. `inspector` is what the process's stderr has said until now (see [`inspector_line`]); its
+/// Takes the stack, and what else is wanted. `inspector` is what the process's stderr has said until now (see [`inspector_line`]); its
 /// sender is dropped when stderr ends.
 ///
-/// Returns within `patience.total`. The process continues and its inspector stays open, so the caller must end it.
-pub(crate) async fn look(subject: &Subject, mut inspector: watch::Receiver<Inspector>, patience: Patience) -> Look {
+/// Returns within `patience.total`. The process continues and its inspector stays open, so the caller must end it or close that.
+pub(crate) async fn look(
+    subject: &Subject,
+    mut inspector: watch::Receiver<Inspector>,
+    patience: Patience,
+    besides: Besides,
+) -> Look {
     let end = Instant::now() + patience.total;
-    let mut finds = Finds { stack: None, profile: None, scripts: HashMap::new(), reader: None, step: "SIGUSR1" };
-    let outcome = match timeout_at(end, ask(subject, &mut inspector, patience, end, &mut finds)).await {
+    let mut finds = Finds {
+        stack: None,
+        profile: None,
+        heap_profile: None,
+        scripts: HashMap::new(),
+        reader: None,
+        step: "SIGUSR1",
+    };
+    let outcome = match timeout_at(end, ask(subject, &mut inspector, patience, (end, besides), &mut finds)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Why::NoAnswer(finds.step)),
     };
@@ -171,6 +194,11 @@ pub(crate) struct Look {
 }
 
 impl Look {
+    /// Sampled allocations as JSON, if they were wanted.
+    pub(crate) fn take_heap_profile(&mut self) -> Option<String> {
+        self.finds.heap_profile.take()
+    }
+
     /// Maps the places to the sources, within `patience.mapping`. The process is not needed for it.
     pub(crate) async fn examine(self, subject: &Subject, patience: Patience) -> Examination {
         let Look { finds: Finds { stack, profile, scripts, reader, .. }, why } = self;
@@ -202,6 +230,7 @@ impl Look {
 struct Finds {
     stack: Option<Vec<RawFrame>>,
     profile: Option<profile::RawProfile>,
+    heap_profile: Option<String>,
     /// Scripts by id: at first those of the stack's frames, then all.
     scripts: HashMap<String, Script>,
     /// Reader of source maps, started as soon as there is a map: it boots while the profile is taken.
@@ -213,13 +242,13 @@ async fn ask(
     subject: &Subject,
     inspector: &mut watch::Receiver<Inspector>,
     patience: Patience,
-    end: Instant,
+    wanted: (Instant, Besides),
     finds: &mut Finds,
 ) -> Result<(), Why> {
     let address = open(subject.pid, inspector, patience.address).await?;
     finds.step = "the connection";
     let mut session = Session::connect(&address, patience.step).await?;
-    let outcome = ask_in(&mut session, subject, patience, end, finds).await;
+    let outcome = ask_in(&mut session, subject, patience, wanted, finds).await;
     finds.scripts = std::mem::take(&mut session.scripts);
     // A closed session also resumes what it has paused.
     session.close().await;
@@ -230,7 +259,7 @@ async fn ask_in(
     session: &mut Session,
     subject: &Subject,
     patience: Patience,
-    end: Instant,
+    (end, besides): (Instant, Besides),
     finds: &mut Finds,
 ) -> Result<(), Why> {
     finds.step = "Debugger.paused";
@@ -246,6 +275,16 @@ async fn ask_in(
     finds.stack = Some(stack);
     if finds.scripts.values().any(has_map) {
         finds.reader = Reader::start(subject);
+    }
+    match besides {
+        Besides::Nothing => return Ok(()),
+        Besides::HeapProfile => {
+            let step = "HeapProfiler.getSamplingProfile";
+            finds.step = step;
+            finds.heap_profile = Some(heap_profile(&session.call(step, json!({})).await?)?);
+            return Ok(());
+        }
+        Besides::CpuProfile => {}
     }
     session.send("Profiler.enable", json!({})).await?;
     session.send("Profiler.setSamplingInterval", json!({ "interval": SAMPLING_INTERVAL_US })).await?;
@@ -265,6 +304,26 @@ async fn ask_in(
     let answer = call("Profiler.stop", json!({})).await?;
     finds.profile = Some(profile::read(&answer)?);
     Ok(())
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    result: Sampled<'a>,
+}
+
+#[derive(Deserialize)]
+struct Sampled<'a> {
+    /// Tree as deep as the app's stacks, so that it is not parsed.
+    #[serde(borrow)]
+    profile: &'a RawValue,
+}
+
+/// The profile in the answer to `HeapProfiler.getSamplingProfile`.
+fn heap_profile(answer: &str) -> Result<String, Why> {
+    let unreadable = |error: &dyn fmt::Display| Why::BadAnswer("HeapProfiler.getSamplingProfile", error.to_string());
+    let answer: Answer<'_> = serde_json::from_str(answer).map_err(|error| unreadable(&error))?;
+    Ok(answer.result.profile.get().to_owned())
 }
 
 /// Asks the process to open its inspector and returns its address.

@@ -73,7 +73,7 @@ impl Worker {
 
     async fn examine(&self, patience: Patience) -> Examination {
         let begin = Instant::now();
-        let look = look(&self.subject, self.inspector.clone(), patience).await;
+        let look = look(&self.subject, self.inspector.clone(), patience, Besides::CpuProfile).await;
         let examination = look.examine(&self.subject, patience).await;
         // For a machine with other work; without a bound it would be for ever.
         let slack = Duration::from_secs(5);
@@ -284,7 +284,7 @@ async fn process_that_would_die_of_the_signal_is_not_sent_it() {
     let (node, source_maps) = ("node".to_owned(), PathBuf::new());
     let subject = Subject { pid: child.id().unwrap(), cwd: std::env::temp_dir(), node, source_maps };
     let (_sender, inspector) = watch::channel(Inspector::default());
-    let examination = look(&subject, inspector, PATIENT).await.examine(&subject, PATIENT).await;
+    let examination = look(&subject, inspector, PATIENT, Besides::CpuProfile).await.examine(&subject, PATIENT).await;
     assert_eq!(failure(&examination), &Why::NotInspectable);
     assert_eq!(child.try_wait().unwrap(), None);
 }

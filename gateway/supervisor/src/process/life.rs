@@ -67,9 +67,11 @@ pub(crate) async fn run(
     supervisor.guardian.watch(pid);
     supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation, lane: told(lane) });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
+    let inspector_news = Rc::new(inspector_news);
     let priority = priority::of_lane(lane, added_nice);
     let waits_for_word = supervisor.gate.config().workers.wait_ready;
     let process = Rc::new(Process::new(worker, app, pid, priority, waits_for_word, inspector));
+    *process.filling.inspector.borrow_mut() = Rc::downgrade(&inspector_news);
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
     if let Some(time) = aside {
         tokio::task::spawn_local(end_aside(Rc::clone(&process), usual, time));
@@ -88,11 +90,12 @@ pub(crate) async fn run(
                 return false;
             }
             if let Some(said) = inspector_line(line) {
+                let is_own = process.is_examined.get() || process.filling.is_looked_into();
                 if let InspectorLine::News(news) = said {
                     let _ = inspector_news.send(news);
                 }
                 // Who starts the app with --inspect reads these lines; when the gateway opens it, they are its own.
-                if process.is_examined.get() {
+                if is_own {
                     return false;
                 }
             }
@@ -122,6 +125,7 @@ pub(crate) async fn run(
     if process.control.borrow().is_some() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, process.is_heard_out.notified()).await;
     }
+    process.filling.has_ended().await;
     let evidence = evidence::keep(&supervisor, &process, &socket, &status).await;
     if process.is_examined.get() {
         let mut diagnosis = process.diagnosis.subscribe();
@@ -214,17 +218,18 @@ fn leave_untold(supervisor: &Supervisor, process: &Process) {
     supervisor.gate.workers().left_untold(process.worker, unreported.left());
 }
 
-/// Request that ended the process: the one that its preload names, the only one that it held, or the one in which it
-/// got stuck.
+/// Request that ended the process: the one that its preload names, the only one that it held, or the latest if the event
+/// loop did not turn any more (`has_run_on`).
 fn ended_with<'h>(
     held: &'h [InflightRequest],
     threw: Option<&Threw>,
     reason: ExitReason,
+    has_run_on: bool,
 ) -> Option<&'h InflightRequest> {
     match (threw.and_then(|threw| threw.request), held) {
         (Some(named), _) => held.iter().find(|held| held.request == named),
         (None, [only]) => Some(only),
-        (None, _) if matches!(reason, ExitReason::Stuck | ExitReason::Blocked) => held.last(),
+        (None, _) if has_run_on || matches!(reason, ExitReason::Stuck | ExitReason::Blocked) => held.last(),
         (None, _) => None,
     }
 }
@@ -244,7 +249,7 @@ fn report_exit(
         rest_was_killed: process.rest_was_killed.get(),
         was_blocked: process.trouble.get().is_some_and(|trouble| trouble.kind == TroubleKind::Blocked),
         is_command: process.app.is_command(),
-        heap_used_bytes: process.vitals.get().heap_used_bytes,
+        heap: process.filling.memory.get(),
         diagnosis: diagnosis.as_deref(),
         stderr_tail: &tail,
     };
@@ -256,12 +261,13 @@ fn report_exit(
     }
     let threw = process.threw.borrow();
     let threw = threw.as_ref().filter(|threw| known.killed.is_none() && threw.at.elapsed() <= THREW_TIMEOUT);
-    let request = if expected { None } else { ended_with(held, threw, reason) };
+    let place = process.filling.place().filter(|_| !expected);
+    let request = if expected { None } else { ended_with(held, threw, reason, place.is_some()) };
     let failed = reason == ExitReason::Exited && !expected && threw.is_none() && status != "exit code 0";
     let wrote = process.wrote_stderr.get().is_some_and(|at| at.elapsed() <= THREW_TIMEOUT);
     let last_words = if failed && wrote { last_words::error(&tail, &process.app) } else { None };
     let exception = threw.map(|threw| threw.text.as_str()).or(last_words.as_deref());
-    let crash = Crash { status: &status, exception, held: held.len(), request, evidence };
+    let crash = Crash { status: &status, exception, held: held.len(), request, place: place.as_deref(), evidence };
     supervisor.journal.emit(Event::WorkerExited {
         worker: process.worker.0,
         status: &status,
@@ -275,6 +281,7 @@ fn report_exit(
             target: &held.path,
         }),
         class: request.map(|held| &*held.class),
+        place: crash.place,
         evidence,
     });
     // Of one that is developed, its page tells.
@@ -322,7 +329,7 @@ mod tests {
             .into();
         let threw = |request| Threw { at: Instant::now(), text: "Error: no".to_owned(), request };
         let named = |held: &[InflightRequest], threw: Option<&Threw>, reason| {
-            ended_with(held, threw, reason).map(|held| held.request.0)
+            ended_with(held, threw, reason, false).map(|held| held.request.0)
         };
         assert_eq!(named(&held, Some(&threw(None)), ExitReason::Exited), None);
         assert_eq!(named(&held, Some(&threw(Some(RequestId(2)))), ExitReason::Exited), Some(2));

@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import type { Settings } from '../env.js';
 import { parseLine, readLines } from '../channel/lines.js';
-import type { FromGateway, ToGateway } from './messages.js';
+import { type FromGateway, PROTOCOL, type ToGateway } from './messages.js';
 
 /** Lines that are kept until the connection to the gateway stands. */
 const EARLY_LINES_MAX = 100;
@@ -57,6 +57,7 @@ export class Control {
       worker: this.#settings.worker,
       marks,
       takes_ahead: takesAhead,
+      protocol: PROTOCOL,
     });
     for (const line of this.#early.splice(0)) socket.write(line);
     for (const opener of this.#openers) opener();
@@ -96,7 +97,7 @@ function parseFromGateway(line: string): FromGateway | undefined {
   if (value === undefined) return undefined;
   const { type } = value;
   if (type === 'message' && 'message' in value) return { type, message: value['message'] };
-  if (type === 'look' || type === 'drop-profile') return { type };
+  if (type === 'look' || type === 'drop-profile' || type === 'close-inspector') return { type };
   if (type === 'render') return parseRender(value);
   if (type === 'overruns') return parseOverruns(value);
   if (type === 'routes') return parseRoutes(value);

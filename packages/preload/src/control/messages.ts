@@ -1,5 +1,8 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
+/** Fingerprint of all that this file says. */
+export const PROTOCOL = '862e3a09202972d5';
+
 /** Upper bounds of the buckets of runs, microseconds. */
 export const RUN_BOUNDS_US: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000];
 
@@ -169,6 +172,8 @@ export type ToGateway =
       readonly marks: boolean;
       /** Requests may be handed over ahead of time: the pipe for their numbers is open. */
       readonly takes_ahead: boolean;
+      /** `PROTOCOL` of the preload, by which the gateway notices one that does not fit it. */
+      readonly protocol: string;
     }
   /** The main server listens: the worker takes requests. Once more: another server of the app has taken the role, and connections to the old one are given up. */
   | {
@@ -286,6 +291,12 @@ export type ToGateway =
       /** Limit of the heap, without its young generation. */
       readonly heap_bytes_max: number;
       readonly rss_bytes: number;
+      /** The app has a listener of its own for SIGUSR1, which opens no inspector then. */
+      readonly handles_sigusr1?: boolean;
+    }
+  /** The inspector is closed, as `close-inspector` has asked. */
+  | {
+      readonly type: 'inspector-closed';
     }
   /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every second, and within 250 ms of a run above 1 s. */
   | {
@@ -495,6 +506,10 @@ export type FromGateway =
   /** The client that asked for the profile that is being taken has gone: end the profile, and write nothing. */
   | {
       readonly type: 'drop-profile';
+    }
+  /** Close the inspector that the gateway has opened with SIGUSR1, to see what fills the heap. */
+  | {
+      readonly type: 'close-inspector';
     }
   /** The purges that the `purge` of this number asked for are done. */
   | {

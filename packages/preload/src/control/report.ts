@@ -133,7 +133,13 @@ export class Report {
     this.#heldTold = requests;
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     const heap_bytes_max = Math.max(heap_size_limit - YOUNG_BYTES, heap_size_limit / 2);
-    this.#control.send({ type: 'memory', heap_used_bytes: used_heap_size, heap_bytes_max, rss_bytes });
+    this.#control.send({
+      type: 'memory',
+      heap_used_bytes: used_heap_size,
+      heap_bytes_max,
+      rss_bytes,
+      ...(process.listenerCount('SIGUSR1') > 0 && { handles_sigusr1: true }),
+    });
   }
 
   /** The app holds no request at this moment. */

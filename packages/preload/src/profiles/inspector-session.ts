@@ -4,8 +4,23 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /** Throws where there is no inspector in this Node. */
+function load(): typeof import('node:inspector') {
+  return createRequire(import.meta.url)('node:inspector') as typeof import('node:inspector');
+}
+
+/** Closes the port of the inspector, if it is open. */
+export function closeInspector(): void {
+  try {
+    const inspector = load();
+    if (inspector.url() !== undefined) inspector.close();
+  } catch {
+    // There is no inspector in this Node, so none is open.
+  }
+}
+
+/** Throws where there is no inspector in this Node. */
 export function openSession(): Session {
-  const inspector = createRequire(import.meta.url)('node:inspector') as typeof import('node:inspector');
+  const inspector = load();
   const session = new inspector.Session();
   session.connect();
   return session;

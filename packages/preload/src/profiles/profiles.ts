@@ -1,6 +1,7 @@
 /** Answers the gateway's wish for a profile, or for the routes. What does it is loaded at the first, as most workers never do. */
 import type { Control } from '../control/control.js';
 import type { FromGateway, ProfileRecord } from '../control/messages.js';
+import { closeInspector } from './inspector-session.js';
 import type { Requests } from '../requests/requests.js';
 import type { Routers } from '../routes/routers.js';
 
@@ -19,6 +20,10 @@ export function offerProfiles(
     if (said.type === 'drop-profile') {
       current?.abort(new Error('the profile was cancelled'));
       current = undefined;
+    }
+    if (said.type === 'close-inspector') {
+      closeInspector();
+      control.send({ type: 'inspector-closed' });
     }
     if (said.type !== 'profile' && said.type !== 'heap' && said.type !== 'routes') return;
     const { number } = said;
