@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// Fingerprint of the protocol, as the preload says it.
-pub(crate) const PROTOCOL: &str = "862e3a09202972d5";
+pub(crate) const PROTOCOL: &str = "bc845f385a3bf9a9";
 
 /// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at
 /// every line twice, and `done` lines come with every few requests.

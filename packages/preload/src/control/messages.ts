@@ -1,7 +1,7 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
 /** Fingerprint of all that this file says. */
-export const PROTOCOL = '862e3a09202972d5';
+export const PROTOCOL = 'bc845f385a3bf9a9';
 
 /** Upper bounds of the buckets of runs, microseconds. */
 export const RUN_BOUNDS_US: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000];
