@@ -143,6 +143,7 @@ fn an_exit_is_an_error_if_it_is_unexpected() {
             held: 0,
             request: None,
             class: None,
+            place: None,
             evidence: None,
         });
         assert_eq!(line["level"], level);
