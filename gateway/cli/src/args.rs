@@ -76,7 +76,7 @@ pub enum Command {
     Scale(ScaleArgs),
     /// Show or set the share of visitors who get server rendering, without a reload
     Dial(DialArgs),
-    /// Replace the running gateway by a new one, without losing a connection
+    /// Start a new gateway in place of the running one, without losing a connection
     Upgrade(UpgradeArgs),
     /// List running gateways
     List(ListArgs),
@@ -100,17 +100,17 @@ pub enum Command {
     Hotspots(HotspotsArgs),
     /// Show the app's route tables: duplicates, unreachable routes, look-up cost, growth
     Routes(RoutesArgs),
-    /// Compare the uninterrupted runs of two programs, machines or versions
+    /// Compare how long two programs, machines or versions block the event loop
     Compare(CompareArgs),
     /// Estimate from access logs how many workers a latency needs, without a server
     Plan(PlanArgs),
-    /// Test the app here under load with reloads, kills and an infinite loop, and report the cost of each
+    /// Test the app in this directory under load with reloads, kills and an infinite loop, and report the cost of each
     Rehearse(RehearseArgs),
     /// Show or purge pages in the page cache
     Cache(CacheArgs),
     /// List or release requests that crashed workers and are now rejected
     Quarantine(QuarantineArgs),
-    /// Detect the app here and write a sluice.toml for it
+    /// Detect the app in this directory and write a sluice.toml for it
     Init(InitArgs),
     /// Validate the configuration and print every key in force
     Check(CheckArgs),

@@ -71,8 +71,8 @@ pub(super) fn log() -> String {
         })
         .collect();
     let mut out = format!(
-        "Everything is written to standard output, one line each: JSON where it is no terminal, readable text where it \
-         is (`log.format`). `sluice logs` shows the latest lines of a running gateway. Fields may be added; the ones \
+        "The gateway writes each event as one line to standard output: as readable text to a terminal, otherwise as \
+         JSON (`log.format`). `sluice logs` shows the latest lines of a running gateway. Fields may be added; the ones \
          below keep their names.\n\n\
          Every line begins with these:\n\n{}",
         field_table(&LOG.common)

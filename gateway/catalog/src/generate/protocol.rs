@@ -8,8 +8,8 @@ use crate::snapshot::RUN_BOUNDS_US;
 
 pub(super) fn page() -> String {
     format!(
-        "One connection of each worker to `SLUICE_CONTROL` carries lines both ways: one JSON object each, with its kind in \
-         `type`. A line over the [bound](bounds.md) is skipped, and one of an unknown kind is ignored.\n\n\
+        "Gateway and worker exchange lines on one connection per worker, `SLUICE_CONTROL`. Each line is a JSON object with its kind in \
+         `type`. Both sides skip lines over the [bound](bounds.md) and ignore unknown kinds.\n\n\
          ## Worker to gateway\n\n{}\n## Gateway to worker\n\n{}\n## Records\n\n{}",
         lines(&PROTOCOL.to_gateway),
         lines(&PROTOCOL.to_worker),
@@ -36,19 +36,21 @@ fn field_text(field: &Field) -> String {
     format!("{name}{words}{text}")
 }
 
-/// Fingerprint of the protocol: FNV-1a, 64 bits, of all its types.
-fn fingerprint() -> String {
-    let hash = types()
-        .bytes()
+/// Fingerprint of the protocol: FNV-1a, 64 bits, of its types without their comments, so that a reworded text is no other protocol.
+fn fingerprint(types: &str) -> String {
+    let hash = types
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("/**"))
+        .flat_map(str::bytes)
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     format!("{hash:016x}")
 }
 
 pub(super) fn typescript() -> String {
     format!(
-        "// {}\n\n/** Fingerprint of all that this file says. */\nexport const PROTOCOL = '{}';\n{}",
+        "// {}\n\n/** Fingerprint of the types in this file. */\nexport const PROTOCOL = '{}';\n{}",
         super::NOTICE,
-        fingerprint(),
+        fingerprint(&types()),
         types()
     )
 }
@@ -112,7 +114,7 @@ pub(super) fn rust() -> String {
     let _ = writeln!(
         out,
         "\n/// Fingerprint of the protocol, as the preload says it.\npub(crate) const PROTOCOL: &str = \"{}\";",
-        fingerprint()
+        fingerprint(&types())
     );
     out += "\n/// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at\n\
             /// every line twice, and `done` lines come with every few requests.\n\
@@ -188,4 +190,18 @@ fn pascal(word: &str) -> String {
 fn words(messages: &[Message]) -> impl Iterator<Item = (&str, &[String])> {
     let fields = messages.iter().flat_map(|message| &message.fields);
     fields.filter_map(|field| if let Kind::Word { word, of } = &field.kind { Some((&**word, &**of)) } else { None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fingerprint;
+
+    #[test]
+    fn a_reworded_comment_is_the_same_protocol_and_a_renamed_field_another() {
+        let of = |text: &str, field: &str| {
+            fingerprint(&format!("export interface A {{\n  /** {text} */\n  {field}: number;\n}}\n"))
+        };
+        assert_eq!(of("Milliseconds.", "took"), of("Time in milliseconds.", "took"));
+        assert_ne!(of("Milliseconds.", "took"), of("Milliseconds.", "waited"));
+    }
 }

@@ -13,7 +13,7 @@ pub struct CompareArgs {
     /// Runs of @sluice/preload/runs (SLUICE_RUNS), or the output of sluice status --json; - is standard input
     #[arg(value_name = "ONE")]
     pub one: PathBuf,
-    /// The same of another program, machine or version
+    /// Runs of the other program, machine or version, in either format
     #[arg(value_name = "OTHER")]
     pub other: PathBuf,
     /// Print everything as one JSON object

@@ -19,7 +19,7 @@ pub struct RehearseArgs {
     /// Script that calls listen() [default: the app that `sluice start` would find]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
-    /// Access log with the paths to request, by their shares; may be repeated; - is standard input
+    /// Access log whose paths are requested in the same proportions; may be repeated; - is standard input
     #[arg(long, value_name = "FILE")]
     pub log: Vec<PathBuf>,
     /// Format of the logs, as for `sluice plan` [default: detected]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// Fingerprint of the protocol, as the preload says it.
-pub(crate) const PROTOCOL: &str = "bc845f385a3bf9a9";
+pub(crate) const PROTOCOL: &str = "c019ef70a629c1c5";
 
 /// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at
 /// every line twice, and `done` lines come with every few requests.
@@ -165,7 +165,7 @@ pub(crate) struct ListenAddress {
     pub(crate) path: Option<String>,
 }
 
-/// A request that the app has let go.
+/// A request that has left its slot.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RequestEnd {
@@ -192,7 +192,7 @@ pub(crate) struct LongRun {
     pub(crate) id: Option<u64>,
 }
 
-/// A place in the app that adds routes.
+/// A position in the app's code that adds routes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Adder {
@@ -212,7 +212,7 @@ pub(crate) struct ProfileRecord {
     pub(crate) node: String,
 }
 
-/// Renders of one component that ended alike.
+/// Renders of one component with the same outcome.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ComponentReport {
@@ -238,7 +238,7 @@ pub(crate) struct GraphRouteReport {
     pub(crate) error: Option<String>,
 }
 
-/// Paths of a graph of one pattern.
+/// Paths of a graph with one pattern.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct GraphPathReport {
@@ -250,7 +250,7 @@ pub(crate) struct GraphPathReport {
     pub(crate) again: u64,
 }
 
-/// HTTP calls of the app to one host since the line before, and those that wait for an answer now.
+/// HTTP calls of the app to one host since the previous line, and those without an answer now.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CalledHost {
@@ -273,7 +273,7 @@ pub(crate) struct SettingReport {
     pub(crate) cpu_us: u64,
 }
 
-/// Pages that the app wants purged: one of the first four.
+/// Pages that the app wants purged. One of the first four fields is present.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct PurgeTarget {

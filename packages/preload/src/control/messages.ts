@@ -1,7 +1,7 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
-/** Fingerprint of all that this file says. */
-export const PROTOCOL = 'bc845f385a3bf9a9';
+/** Fingerprint of the types in this file. */
+export const PROTOCOL = 'c019ef70a629c1c5';
 
 /** Upper bounds of the buckets of runs, microseconds. */
 export const RUN_BOUNDS_US: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000];
@@ -17,42 +17,42 @@ export interface ListenAddress {
   readonly path: string | null;
 }
 
-/** A request that the app has let go. */
+/** A request that has left its slot. */
 export interface RequestEnd {
   readonly id: number;
   readonly cpu_us: number;
-  /** CPU time of others is in it: what the request used itself is not known. */
+  /** `cpu_us` includes CPU time of other requests; the request's own is unknown. */
   readonly shared?: boolean;
-  /** Requests of its class for which its CPU time stands, as the label said; 1 where it is absent. 0: the CPU time was not to be measured, and is told because the request took 5 ms or longer. */
+  /** Number of requests of its class that its CPU time represents, as the label requested; 1 if absent. 0: not in the sample, but reported because the request took 5 ms or longer. */
   readonly weight?: number;
-  /** Its response ended; it became an event stream or a raw connection; the app waits with its answer; or it never had it. The head of a stream may be sent with the first event; the app has a raw connection in its hands. */
+  /** Reason: its response ended, it became an event stream or a raw connection, it became a long poll, or the app never got it. The headers of a stream may be sent with the first event; the app controls a raw connection. */
   readonly left: Leaving;
-  /** The template of the app's router, where this worker has not named it before. */
+  /** Route template of the app's router, if this worker has not sent it before. */
   readonly route?: string;
-  /** How many of its uninterrupted runs took 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
+  /** Number of its uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
   readonly runs?: readonly number[];
-  /** The longest of them, from 10 ms. */
+  /** Its longest run, if that took 10 ms or longer. */
   readonly longest?: LongRun;
-  /** Time since the handler of its route began, where the router shows that. Only the first request of a line has it. */
+  /** Time since the handler of its route began, if the router exposes its handlers. Only the first request of a line has this field. */
   readonly handler_us?: number;
 }
 
 /** An uninterrupted run of the main thread. */
 export interface LongRun {
   readonly us: number;
-  /** How much of it the garbage collector took. */
+  /** Time of the garbage collector in the run. */
   readonly collected_us: number;
-  /** CPU time of the main thread meanwhile, where that is known. */
+  /** CPU time of the main thread during the run, if known. */
   readonly cpu_us?: number;
-  /** How long the main thread could have run and got no CPU. Linux alone tells. */
+  /** Time in which the main thread was runnable without a CPU; only on Linux. */
   readonly queued_us?: number;
-  /** How long ago it ended. */
+  /** Time since its end. */
   readonly ago_ms: number;
-  /** The request whose run it was, where that is known. */
+  /** Request of the run, if known. */
   readonly id?: number;
 }
 
-/** A place in the app that adds routes. */
+/** A position in the app's code that adds routes. */
 export interface Adder {
   /** A path, or a `file:` URL. */
   readonly file: string;
@@ -60,23 +60,23 @@ export interface Adder {
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** Entries that it has added while the worker served. */
+  /** Entries added from this position while the worker served. */
   readonly added: number;
 }
 
 /** A profile that a worker has written. */
 export interface ProfileRecord {
-  /** From its start to its end. */
+  /** Duration of the profile. */
   readonly duration_ms: number;
-  /** CPU time of the process meanwhile, its helper threads included. */
+  /** CPU time of the process in this time, including its helper threads. */
   readonly used_ms: number;
-  /** React renders that `@sluice/react` began meanwhile. */
+  /** React renders that `@sluice/react` began in this time. */
   readonly renders: number;
   /** Path of the Node.js that runs the worker. */
   readonly node: string;
 }
 
-/** Renders of one component that ended alike. */
+/** Renders of one component with the same outcome. */
 export interface ComponentReport {
   readonly component: string;
   /** `rendered`, `cached`, `error` and the like. */
@@ -92,37 +92,37 @@ export interface GraphRouteReport {
   /** `get`, `set` or `call`. */
   readonly method: string;
   readonly calls: number;
-  /** Single paths that the calls were for. */
+  /** Single paths in the calls. */
   readonly paths: number;
-  /** From the calls to their results, all added up. */
+  /** Sum of the times from call to result. */
   readonly time_us: number;
   readonly time_us_max: number;
   readonly failures: number;
-  /** Calls some of whose paths were denied. */
+  /** Calls with denied paths. */
   readonly denied: number;
   /** Single paths that got no value. */
   readonly unanswered: number;
-  /** Of the latest failure. */
+  /** Error of the latest failure. */
   readonly error?: string;
 }
 
-/** Paths of a graph of one pattern. */
+/** Paths of a graph with one pattern. */
 export interface GraphPathReport {
-  /** With `{integers}` and `{keys}`. */
+  /** Pattern with `{integers}` and `{keys}`. */
   readonly path: string;
-  /** Single paths that pages asked for. */
+  /** Single paths that pages requested. */
   readonly asked: number;
-  /** Single paths that clients asked for over the network. */
+  /** Single paths that clients requested over the network. */
   readonly fetched: number;
-  /** Values that came into pages. */
+  /** Values sent to pages. */
   readonly brought: number;
-  /** Those that no component asked for. */
+  /** Sent values that no component read. */
   readonly unread: number;
-  /** Values that came twice. */
+  /** Values sent twice. */
   readonly again: number;
 }
 
-/** HTTP calls of the app to one host since the line before, and those that wait for an answer now. */
+/** HTTP calls of the app to one host since the previous line, and those without an answer now. */
 export interface CalledHost {
   /** Host and port, without the scheme's own port; `other` beyond 50 hosts. */
   readonly host: string;
@@ -134,11 +134,11 @@ export interface CalledHost {
   readonly failed: number;
   /** Calls without an answer at this moment. */
   readonly waiting: number;
-  /** For how long the first of them has waited. */
+  /** Time that the oldest of them has waited. */
   readonly oldest_us: number;
-  /** Times from the request to the head of its answer, with five leading bits. */
+  /** Times from request to response headers, rounded to five significant bits. */
   readonly times_us?: readonly number[];
-  /** How many calls took each of these times. */
+  /** Number of calls with each of these times. */
   readonly counts?: readonly number[];
 }
 
@@ -151,7 +151,7 @@ export interface SettingReport {
   readonly cpu_us: number;
 }
 
-/** Pages that the app wants purged: one of the first four. */
+/** Pages that the app wants purged. One of the first four fields is present. */
 export interface PurgeTarget {
   /** A URL, or a path on all hosts. */
   readonly url?: string;
@@ -159,34 +159,34 @@ export interface PurgeTarget {
   readonly prefix?: string;
   readonly tag?: string;
   readonly all?: boolean;
-  /** They stay as stale ones. */
+  /** The pages stay in the cache as stale ones. */
   readonly soft?: boolean;
 }
 
 export type ToGateway =
-  /** The first line. The pid that is signalled is the kernel's word for it, and one process speaks for a worker. */
+  /** The first line. The gateway gets the pid that it signals from the kernel. Only one process per worker may send lines. */
   | {
       readonly type: 'hello';
       readonly worker: number;
-      /** Heads of responses carry the tokens of their requests. */
+      /** Response headers carry the tokens of their requests. */
       readonly marks: boolean;
-      /** Requests may be handed over ahead of time: the pipe for their numbers is open. */
+      /** Requests may be handed ahead: the pipe for their numbers is open. */
       readonly takes_ahead: boolean;
-      /** `PROTOCOL` of the preload, by which the gateway notices one that does not fit it. */
+      /** `PROTOCOL` of the preload, by which the gateway detects a preload of another version. */
       readonly protocol: string;
     }
-  /** The main server listens: the worker takes requests. Once more: another server of the app has taken the role, and connections to the old one are given up. */
+  /** The main server listens, so the worker takes requests. A second line says that another server of the app has become the main server; the gateway no longer uses connections to the old one. */
   | {
       readonly type: 'listening';
       readonly requested: ListenAddress;
-      /** It is an HTTPS server, to which the gateway talks in clear. */
+      /** The main server is an HTTPS server; the gateway connects to it without TLS. */
       readonly tls: boolean;
-      /** Wait for a server on another port, which did not come at all; null where this one was meant. */
+      /** Time spent waiting for a server on another port, which never listened; null if this server was expected. */
       readonly waited_ms: number | null;
-      /** Servers of the app that might have been meant as well. */
+      /** Other servers of the app that could be the main server. */
       readonly others: readonly ListenAddress[];
     }
-  /** The main server was closed: the worker gets nothing more. It is stopped when it holds nothing, and is replaced at once if it holds something, even if a server listens again. */
+  /** The main server was closed, so the worker gets no more requests. The gateway stops the worker when it holds no request, and replaces it immediately if it holds one, even if a server listens again. */
   | {
       readonly type: 'closing';
     }
@@ -201,20 +201,20 @@ export type ToGateway =
       /** Connections there begin with the addresses of their clients. */
       readonly preface: boolean;
     }
-  /** Such a server was closed. */
+  /** A server of `aux` was closed. */
   | {
       readonly type: 'aux-closed';
       /** Path of the unix socket where the worker takes its connections. */
       readonly socket: string;
     }
-  /** Requests that the app has let go, with their CPU time. Frees a slot whose response broke; of a stream, an upgrade or a long poll, the slot. */
+  /** Requests that have left their slots, with their CPU time. The line frees the slot of a broken response, a stream, an upgrade or a long poll. */
   | {
       readonly type: 'done';
       readonly requests: readonly RequestEnd[];
-      /** Requests whose responses have ended and of which nothing else is told: their CPU time was not to be measured. */
+      /** Other requests whose responses have ended; their CPU time was not in the sample. */
       readonly ended?: readonly number[];
     }
-  /** The app was not given request `id`, because it has not ended request `by`, whose last byte was read. Request `id` goes back to the queue. */
+  /** The app did not get request `id`, because it has not ended request `by`, whose last byte was read. Request `id` returns to the queue. */
   | {
       readonly type: 'busy';
       readonly id: number;
@@ -224,50 +224,50 @@ export type ToGateway =
   | {
       readonly type: 'asks-itself';
       readonly port: number | null;
-      /** Whether it has closed. */
+      /** The connection has closed. */
       readonly closed: boolean;
     }
-  /** Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` will come. */
+  /** Node's parser rejected its input, and the app holds no request. The line frees the slot of a broken response, because no `done` follows. */
   | {
       readonly type: 'idle';
     }
-  /** A response was longer than it announced; what was over was cut. The log names the request. */
+  /** A response was longer than its announced length, and the excess was cut off. The log names the request. */
   | {
       readonly type: 'overlong';
       /** Its `X-Request-Id`. */
       readonly request: string;
       readonly method: string;
       readonly target: string;
-      /** How many were over. */
+      /** Excess bytes. */
       readonly bytes: number;
-      /** Such responses before it of which no line told. */
+      /** Earlier such responses without a line of their own. */
       readonly more: number;
     }
-  /** The app writes to connections itself, past its responses: from then on each connection of the worker carries one request. */
+  /** The app writes to connections directly instead of through responses. From then on, each connection of the worker carries one request. */
   | {
       readonly type: 'raw';
-      /** What of it was dropped, as it could have been another's answer. */
+      /** Bytes of it that were dropped, because they could have been taken for the answer to another request. */
       readonly dropped_bytes: number;
     }
   /** The app has an `onReset` hook, so with `while-waiting` it gets no second request while it holds one. */
   | {
       readonly type: 'resets';
     }
-  /** The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 120 ms, the worker may get one more of the requests that are queued. Each request that it is given counts up the byte in the file `$SLUICE_SOCKET.given`, which the loop reads. Every 50 ms of such a loop, and when that byte has changed. */
+  /** The main thread is in a loop that yields (`@sluice/breathe`). For the next 120 ms, the worker may get one more queued request. Each request that the worker gets increments the byte in the file `$SLUICE_SOCKET.given`, which the loop reads. Sent every 50 ms of such a loop, and when that byte has changed. */
   | {
       readonly type: 'breathes';
     }
   /** The answer to a `look` of the gateway. */
   | {
       readonly type: 'look';
-      /** All that the app holds waits. */
+      /** All requests in the app wait for I/O. */
       readonly rests: boolean;
-      /** Time that it has run by then, and a microsecond for each request that came or went. */
+      /** Time that the app has run so far, plus a microsecond for each request that began or ended. */
       readonly run_us: number;
       /** Time for which its event loop was active. */
       readonly active_us: number;
     }
-  /** Every second, so that its absence says that the event loop does not turn. */
+  /** Sent every second; its absence shows that the event loop is blocked. */
   | {
       readonly type: 'beat';
       readonly rss_bytes: number;
@@ -276,87 +276,87 @@ export type ToGateway =
       readonly elu: number;
       /** The longest time for which the event loop was blocked. */
       readonly loop_delay_ms_max: number;
-      /** Requests that the app got beyond what it may hold. */
+      /** Requests that the app got beyond its limit. */
       readonly overlaps_total: number;
       readonly cpu_us_total: number;
-      /** The collector's part of the CPU time in the latest windows in which requests shared the worker. */
+      /** Share of the garbage collector in the CPU time of the latest windows in which requests shared the worker. */
       readonly gc_share?: number;
-      /** The part of it that was no request's. */
+      /** Share of the same CPU time that belongs to no request. */
       readonly lost_share?: number;
     }
-  /** Memory in use, which bounds how many requests may wait in the worker. With each beat, and whenever the app holds a quarter more requests than when it was told last, 16 at least. */
+  /** Memory in use, which bounds how many requests may wait in the worker. Sent with each beat, and when the app holds 16 more requests than at the previous line, or a quarter more if that is larger. */
   | {
       readonly type: 'memory';
       readonly heap_used_bytes: number;
       /** Limit of the heap, without its young generation. */
       readonly heap_bytes_max: number;
       readonly rss_bytes: number;
-      /** The app has a listener of its own for SIGUSR1, which opens no inspector then. */
+      /** The app has its own listener for SIGUSR1, so the signal opens no inspector. */
       readonly handles_sigusr1?: boolean;
     }
-  /** The inspector is closed, as `close-inspector` has asked. */
+  /** The inspector is closed, as `close-inspector` requested. */
   | {
       readonly type: 'inspector-closed';
     }
-  /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every second, and within 250 ms of a run above 1 s. */
+  /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Counted since the worker serves. Sent every second, and within 250 ms of a run above 1 s. */
   | {
       readonly type: 'runs';
       /** Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones. */
       readonly counts: readonly number[];
       /** Time in the runs of each bucket. */
       readonly time_us: readonly number[];
-      /** For how long was watched. */
+      /** Time for which runs were observed. */
       readonly observed_us: number;
       /** Pauses of the garbage collector. */
       readonly collections: number;
-      /** Time in them. */
+      /** Time in these pauses. */
       readonly collected_us: number;
-      /** Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's. */
+      /** Runs since the previous line: those above 1 s, and the longest from 10 ms that belongs to no request. */
       readonly long: readonly LongRun[];
     }
-  /** An exception that nothing caught. The process ends, unless the app handles 'uncaughtException'. */
+  /** An uncaught exception. The process exits, unless the app handles 'uncaughtException'. */
   | {
       readonly type: 'threw';
       /** Its first line. */
       readonly text: string;
-      /** The request that was served at that moment, where that is known. */
+      /** Request served at that moment, if known. */
       readonly id?: number;
       readonly cpu_us_total: number;
     }
-  /** The event loop turns, and all requests that have ended are reported. Four times a second. */
+  /** The event loop turns, and all ended requests are reported. Sent four times a second. */
   | {
       readonly type: 'turn';
     }
-  /** React renders of the process so far, and those of them that were left to react-dom, by why. */
+  /** React renders of the process so far, and those that fell back to react-dom, by reason. */
   | {
       readonly type: 'react';
       readonly renders: number;
       readonly reasons: Readonly<Record<string, number>>;
     }
-  /** The cache of `<Cached>` of `@sluice/react`: what it did so far, and what it holds. With a beat, where it has changed. */
+  /** Counts and contents of the cache of `<Cached>` of `@sluice/react`. Sent with a beat after a change. */
   | {
       readonly type: 'component-cache';
       readonly hits: number;
       readonly misses: number;
-      /** Entries that made room for others. */
+      /** Evicted entries. */
       readonly evictions: number;
       readonly entries: number;
-      /** About what the entries take in memory. */
+      /** Estimated memory of the entries. */
       readonly bytes: number;
-      /** What they may take. */
+      /** Limit of this memory. */
       readonly bytes_max: number;
     }
-  /** The tables of the app's routers have grown or shrunk since the worker has served for a second. Once a second at most. */
+  /** The app's route tables have grown or shrunk after the worker's first second of service. Sent at most once a second. */
   | {
       readonly type: 'routes-grown';
       /** Entries of all tables. */
       readonly size: number;
-      /** How many of them are more than then. */
+      /** Entries added since then. */
       readonly added: number;
-      /** Those that have added most. */
+      /** Positions that have added the most entries. */
       readonly places: readonly Adder[];
     }
-  /** React is to be rendered by `@sluice/react` and is not. */
+  /** The settings require `@sluice/react`, but it does not render React. */
   | {
       readonly type: 'react-off';
       readonly why: string;
@@ -370,32 +370,32 @@ export type ToGateway =
       readonly mount?: string;
       /** This worker's name in the paths of upgrades. */
       readonly name?: string;
-      /** The library finds the state of other processes: there is nothing to set. */
+      /** The library finds the state of other processes, so no setting is needed. */
       readonly shared?: boolean;
     }
-  /** The answer to `profile`, `heap` or `routes`: one of both. */
+  /** The answer to `profile`, `heap` or `routes`: either `taken` or `error`. */
   | {
       readonly type: 'profiled';
-      /** Counts what the gateway asks of this worker in the way of profiles. */
+      /** Serial number of the gateway's request to this worker for a profile. */
       readonly number: number;
       readonly taken?: ProfileRecord;
       readonly error?: string;
     }
-  /** The request that was to be profiled is over, with what it took; `file` is empty where it took less than was said. */
+  /** The request to be profiled has ended, with its times; `file` is empty if the request was below the threshold. */
   | {
       readonly type: 'tailed';
       readonly id: number;
       readonly file: string;
       /** Its size. */
       readonly file_bytes: number;
-      /** CPU time of the process from its begin to its end. */
+      /** CPU time of the process during the request. */
       readonly used_us: number;
-      /** From its begin to its end. */
+      /** Time from the request's beginning to its end. */
       readonly service_us: number;
-      /** What the profile took of the worker before and after it. */
+      /** Time that the profile took in the worker before and after the request. */
       readonly overhead_us: number;
     }
-  /** Components and pages that were rendered since the line before, for `sluice status`, metrics and the dashboard. A second after the first of them. */
+  /** Components and pages rendered since the previous line, for `sluice status`, metrics and the dashboard. Sent a second after the first of them. */
   | {
       readonly type: 'rendered';
       readonly components: readonly ComponentReport[];
@@ -403,7 +403,7 @@ export type ToGateway =
       /** Labels of variants that pages carried. */
       readonly variants: readonly string[];
     }
-  /** Use of routes and pages of `@sluice/graph` since the line before. A second after the first of it. */
+  /** Use of routes and pages of `@sluice/graph` since the previous line. Sent a second after the first use. */
   | {
       readonly type: 'graph';
       readonly graph_routes: readonly GraphRouteReport[];
@@ -415,20 +415,20 @@ export type ToGateway =
       /** Requests of clients over the network. */
       readonly fetches: number;
     }
-  /** HTTP calls of the app to other hosts. A second after the first of them, and every second while one waits for its answer. */
+  /** HTTP calls of the app to other hosts. Sent a second after the first of them, and every second while a call has no answer. */
   | {
       readonly type: 'called';
       readonly hosts: readonly CalledHost[];
     }
-  /** A render of a component went over its CPU budget, or the first one after such renders did not. At once, as the worker may be replaced for it. */
+  /** A render of a component exceeded its CPU budget, or the first render after such ones did not. Sent immediately, because the gateway may replace the worker for it. */
   | {
       readonly type: 'overrun';
-      /** With its version, where it has one. */
+      /** Name of the component, with its version if it has one. */
       readonly component: string;
-      /** It went over its budget. */
+      /** The render exceeded its budget. */
       readonly over: boolean;
     }
-  /** The app has a `'message'` listener, so SIGTERM waits a while. */
+  /** The app has a `'message'` listener, so the gateway delays SIGTERM. */
   | {
       readonly type: 'hears-messages';
     }
@@ -440,14 +440,14 @@ export type ToGateway =
   /** The app wants pages purged. The next such line comes after the answer, `purged`. */
   | {
       readonly type: 'purge';
-      /** Counts such lines, so that the answer names its own. */
+      /** Serial number, which the answer repeats. */
       readonly serial: number;
       readonly purges: readonly PurgeTarget[];
     }
   /** The answer to `purge-parts`. */
   | {
       readonly type: 'parts-purged';
-      /** Counts such lines, so that the answer names its own. */
+      /** Serial number, which the answer repeats. */
       readonly serial: number;
     };
 
@@ -457,7 +457,7 @@ export type FromGateway =
       readonly type: 'message';
       readonly message: unknown;
     }
-  /** How much of a page the server renders, and where browsers report to. After `hello`, and within a second of a change. */
+  /** Shares of visitors who get server rendering, and the path for reports of browsers. Sent after `hello`, and within a second of a change. */
   | {
       readonly type: 'render';
       /** Shares of visitors from 0 to 1, by the entries of `render.server`; always one for `*`. */
@@ -465,64 +465,64 @@ export type FromGateway =
       /** Path that browsers report to. */
       readonly vitals: string;
     }
-  /** Components whose latest renders, in all workers, went over their CPU budgets. After `hello`, and within a second of a change. */
+  /** Components whose latest renders, in all workers, exceeded their CPU budgets. Sent after `hello`, and within a second of a change. */
   | {
       readonly type: 'overruns';
-      /** Lines `overrun` of this worker that are in the counts. */
+      /** Number of `overrun` lines of this worker that the counts include. */
       readonly heard: number;
-      /** By component: how many renders in a row, and how long ago the latest was. */
+      /** By component: number of such renders in a row, and time since the latest. */
       readonly components: Readonly<Record<string, { readonly count: number; readonly ago_ms: number }>>;
     }
-  /** Say whether all that the app holds waits. While requests are queued, elsewhere than on Linux. */
+  /** Asks whether all requests in the app wait for I/O. Sent while requests are queued, except on Linux. */
   | {
       readonly type: 'look';
     }
-  /** Take a CPU profile for so long, and write it to this file. */
+  /** Take a CPU profile of this duration, and write it to this file. */
   | {
       readonly type: 'profile';
-      /** Counts what the gateway asks of this worker in the way of profiles. */
+      /** Serial number of the gateway's request to this worker for a profile. */
       readonly number: number;
       readonly duration_ms: number;
       readonly file: string;
-      /** Write beside it when which request ran, to `file` with `.requests` appended. */
+      /** Also write which request ran when, to `file` with `.requests` appended. */
       readonly requests: boolean;
     }
-  /** Write to this file what the heap holds (`snapshot`, which blocks the worker meanwhile), or a sample of what the app allocates for so long. The sample is of what is left at the end (`sampling`), or of all (`allocations`). */
+  /** Write the contents of the heap to this file (`snapshot`, which blocks the worker meanwhile), or a sample of the app's allocations in this duration. The sample is of allocations that stay (`sampling`), or of all (`allocations`). */
   | {
       readonly type: 'heap';
-      /** Counts what the gateway asks of this worker in the way of profiles. */
+      /** Serial number of the gateway's request to this worker for a profile. */
       readonly number: number;
       readonly kind: HeapKind;
       readonly duration_ms: number;
       readonly file: string;
     }
-  /** Write the tables of the app's routers to this file, with what is wrong with them. */
+  /** Write the tables of the app's routers to this file, with their faults. */
   | {
       readonly type: 'routes';
-      /** Counts what the gateway asks of this worker in the way of profiles. */
+      /** Serial number of the gateway's request to this worker for a profile. */
       readonly number: number;
       readonly file: string;
     }
-  /** The client that asked for the profile that is being taken has gone: end the profile, and write nothing. */
+  /** The client that requested the current profile has disconnected: end the profile, and write no file. */
   | {
       readonly type: 'drop-profile';
     }
-  /** Close the inspector that the gateway has opened with SIGUSR1, to see what fills the heap. */
+  /** Close the inspector, which the gateway opened with SIGUSR1 to find what fills the heap. */
   | {
       readonly type: 'close-inspector';
     }
-  /** The purges that the `purge` of this number asked for are done. */
+  /** The purges of the `purge` with this serial number are done. */
   | {
       readonly type: 'purged';
-      /** Counts such lines, so that the answer names its own. */
+      /** Serial number, which the answer repeats. */
       readonly serial: number;
-      /** Variants of pages, of each of its purges. */
+      /** Purged variants of pages, for each purge. */
       readonly counts: readonly number[];
     }
-  /** Purge the HTML of `<Cached>` with these tags, or all of it, so that no page is made of it. The next such line comes after the answer. */
+  /** Purge the HTML of `<Cached>` with these tags, or all of it, so that no page uses it. The next such line comes after the answer. */
   | {
       readonly type: 'purge-parts';
-      /** Counts such lines, so that the answer names its own. */
+      /** Serial number, which the answer repeats. */
       readonly serial: number;
       readonly tags: readonly string[];
       readonly all: boolean;
