@@ -55,18 +55,30 @@ export function describe(
   return about;
 }
 
-function sluiceVersion(): string {
-  const binary = process.env['SLUICE_BINARY'];
-  const program = binary ?? path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
-  if (!fs.existsSync(program)) return 'not built';
+/** The gateway of `make start` is hardly optimised: its figures would say nothing. */
+function refuseBinaryOfStart(): void {
+  const target = path.join(repositoryDir, 'gateway/target');
   const named = path.join(
     repositoryDir,
     `packages/sluice/platform/${process.platform}-${process.arch}/sluice`,
   );
-  if (binary === undefined && fs.existsSync(named) && /[\\/]start[\\/]sluice$/.test(fs.realpathSync(named)))
+  const binary = [
+    process.env['SLUICE_BINARY'],
+    named,
+    `${target}/release/sluice`,
+    `${target}/start/sluice`,
+  ].find((file) => file !== undefined && fs.existsSync(file));
+  if (binary !== undefined && /[\\/]start[\\/]sluice$/.test(fs.realpathSync(binary)))
     throw new Error(
-      '`npx sluice` is the binary of `make start`, which is barely optimised. Run `make build` first.',
+      `${binary} is the binary of \`make start\`, which is hardly optimised. Run \`make build\` first.`,
     );
+}
+
+function sluiceVersion(): string {
+  refuseBinaryOfStart();
+  const binary = process.env['SLUICE_BINARY'];
+  const program = binary ?? path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
+  if (!fs.existsSync(program)) return 'not built';
   const [command, args] = binary === undefined ? [process.execPath, [program]] : [program, []];
   const version = spawnSync(command, [...args, '--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
   return `${version === '' ? 'of unknown version' : version} (${revision()})`;

@@ -6,7 +6,7 @@ import type { Point, RunsSnapshot } from '../snapshot.js';
 
 const ROW = 11;
 const LEFT = 58;
-/** Workers report runs every ten seconds, so that a column of less would be empty most of the time. */
+/** Time that one column covers. */
 const COLUMN_MS = 10_000;
 
 export interface Column {
@@ -64,7 +64,7 @@ export function HeatMap({ points, runs, theme }: Props) {
         Synchronous operations{' '}
         <Help
           of="synchronous operations"
-          text="Uninterrupted runs of the workers' main threads: while one lasts, that worker does nothing else. Time runs across, length upwards; darker means more of them. Workers report every ten seconds."
+          text="Uninterrupted runs of the workers' main threads: while one lasts, that worker does nothing else. Time runs across, length upwards; darker means more of them. A column covers ten seconds."
         />
       </h2>
       <ul class="legend">

@@ -19,7 +19,7 @@ export interface ScreenComponent {
   readonly settings: {
     /** Browsers hydrate nothing of it. */
     readonly rendering: 'static';
-    readonly json: (props: Props, context: Pick<Context, 'signal'>) => Promise<ScreenJson>;
+    readonly json: (props: Props, context?: Pick<Context, 'signal'>) => Promise<ScreenJson>;
   };
 }
 
@@ -31,8 +31,11 @@ export function screenComponent<P extends object>(
   component: ComponentType<P>,
   options: RenderScreenOptions,
 ): ScreenComponent {
-  const json = (props: Props, { signal }: Pick<Context, 'signal'>): Promise<ScreenJson> =>
-    renderScreen(createElement(component, props as P), { ...options, signal });
+  const json = (props: Props, context?: Pick<Context, 'signal'>): Promise<ScreenJson> =>
+    renderScreen(
+      createElement(component, props as P),
+      context ? { ...options, signal: context.signal } : options,
+    );
   const adapter = {
     name: 'screens',
     recognises: () => false,
