@@ -229,7 +229,7 @@ fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> O
     let is_runnable = latest.sample.is_some_and(|sample| sample.state == 'R');
     let is_patience_over = is_over(limits.burning.map(|limit| limit * STARVED_TIMES));
     // Time that other processes had the CPU is no sign of a loop: a long render may only be starved.
-    let computed = if is_lowered && !is_patience_over { latest.cpu_since(&earlier) } else { window };
+    let computed = if is_patience_over { window } else { latest.cpu_since(&earlier) };
     let verdict = latest.verdict_since(&earlier);
     let kind = match verdict {
         Verdict::Burns if is_over(limits.burning) && computed >= limits.burning_window() => Some(TroubleKind::Stuck),
@@ -239,7 +239,7 @@ fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> O
         Verdict::Unknown if may_be_blocked => Some(TroubleKind::Stuck),
         _ => None,
     };
-    let is_counted_on = is_lowered && (verdict == Verdict::Burns || is_runnable);
+    let is_counted_on = verdict == Verdict::Burns || (is_lowered && is_runnable);
     if kind.is_none() && !is_counted_on && window >= limits.burning_window().max(WINDOW) {
         track.since = latest;
     }

@@ -470,15 +470,14 @@ export interface WorkersConfig {
    */
   wait_ready?: boolean;
   /**
-   * Longest time for which a worker's event loop may not turn while its main thread burns CPU: an
-   * infinite loop, an endless regular expression. The log then names the function and the line, and the
-   * worker is killed. Counted from the worker's last sign of life, of which there are four a second. A
-   * main thread that waits instead (a synchronous child process, a lock, a disk) has 60 s, or this time
-   * if it is more. Elsewhere than on Linux the system does not distinguish the two, and all have that.
-   * At least 1500; 0 disables both. On Linux a worker that computes for 1 s without a turn of its event
-   * loop gets a lower operating-system priority and a stand-in before. From then on, and for workers of
-   * the long lane, its CPU time counts, with six times the limit as the longest time. In milliseconds,
-   * from 0 to 3600000.
+   * CPU time that a worker's main thread may use without a turn of its event loop: an infinite loop, an
+   * endless regular expression. The log then names the function and the line, and the worker is killed.
+   * After six times as long, it is killed also if other processes had the CPU. The time counts from the
+   * worker's last sign of life, of which there are four a second. A main thread that waits instead (a
+   * synchronous child process, a lock, a disk) has 60 s, or this time if it is more. Elsewhere than on
+   * Linux the system does not distinguish the two, and all have that. At least 1500; 0 disables both. On
+   * Linux a worker that computes for 1 s without a turn of its event loop gets a lower operating-system
+   * priority and a stand-in before. In milliseconds, from 0 to 3600000.
    * @default 10000
    */
   stuck_after_ms?: number | Duration;

@@ -328,13 +328,13 @@ config! {
         /// Whether a worker is ready only once the app has called `process.send('ready')`, besides listening. Apps in
         /// another runtime cannot say it and are not waited for.
         wait_ready: bool = false => reload;
-        /// Longest time for which a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
-        /// endless regular expression. The log then names the function and the line, and the worker is killed. Counted from the
-        /// worker's last sign of life, of which there are four a second. A main thread that waits instead (a synchronous child
-        /// process, a lock, a disk) has 60 s, or this time if it is more. Elsewhere than on Linux the system does not
-        /// distinguish the two, and all have that. At least 1500; 0 disables both. On Linux a worker that computes for 1 s
-        /// without a turn of its event loop gets a lower operating-system priority and a stand-in before. From then on,
-        /// and for workers of the long lane, its CPU time counts, with six times the limit as the longest time.
+        /// CPU time that a worker's main thread may use without a turn of its event loop: an infinite loop, an endless regular
+        /// expression. The log then names the function and the line, and the worker is killed. After six times as long, it is
+        /// killed also if other processes had the CPU. The time counts from the worker's last sign of life, of which there are
+        /// four a second. A main thread that waits instead (a synchronous child process, a lock, a disk) has 60 s, or this time
+        /// if it is more. Elsewhere than on Linux the system does not distinguish the two, and all have that. At least 1500; 0
+        /// disables both. On Linux a worker that computes for 1 s without a turn of its event loop gets a lower
+        /// operating-system priority and a stand-in before.
         stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
     }
 
