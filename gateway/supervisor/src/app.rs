@@ -74,6 +74,10 @@ pub struct App {
     pub profiles_instead: PathBuf,
 }
 
+/// Node.js option by which the id of an inspector's session is on stderr alone. Its web server else tells it to every user
+/// of the machine, and who knows it runs code in the process.
+const HIDES_INSPECTOR: &str = "--inspect-publish-uid=stderr";
+
 /// Name of the socket on which preloads reach the gateway.
 pub(crate) const CONTROL_SOCKET: &str = "gateway.sock";
 
@@ -104,6 +108,23 @@ impl App {
         format!("--max-http-header-size={}", self.head_bytes_max)
     }
 
+    /// Whether only the gateway learns the id of an inspector that it opens. Who asks for an inspector finds it by its web
+    /// server, as debuggers do. While an app is developed, that may be in a script that its command runs.
+    pub(crate) fn hides_inspector(&self) -> bool {
+        let arguments = match &self.start {
+            Start::Script { node_args, .. } => node_args,
+            Start::Command(_) if self.development.is_some() => return false,
+            Start::Command(argv) => argv,
+        };
+        let options = self.node_options().unwrap_or_default();
+        !arguments.iter().map(String::as_str).any(asks_for_inspector) && !asks_for_inspector(&options.to_string_lossy())
+    }
+
+    /// `NODE_OPTIONS` of the app's user.
+    fn node_options(&self) -> Option<OsString> {
+        self.env.get("NODE_OPTIONS").map(OsString::from).or_else(|| std::env::var_os("NODE_OPTIONS"))
+    }
+
     /// Path of the module that is required first, if the preload has it.
     fn early(&self) -> Option<String> {
         let path = self.preload.parent()?.join("cjs/early.js");
@@ -116,14 +137,15 @@ impl App {
 
     pub(crate) fn command(&self, worker: WorkerId, instance: u32, socket: &Path) -> Command {
         let import = format!("--import={}", file_url(&self.preload));
-        let own = self.env.get("NODE_OPTIONS").map(OsString::from).or_else(|| std::env::var_os("NODE_OPTIONS"));
+        let own = self.node_options();
+        let hides_inspector = self.hides_inspector().then_some(HIDES_INSPECTOR);
         let early = self.early();
         let mut command = match &self.start {
             Start::Script { node, node_args, entry, args } => {
                 let mut command = Command::new(node);
                 // Of preloads the first listens first, and of limits the last counts: the gateway adds to heads.
                 command.args(early.as_ref().map(|early| format!("--require={early}"))).arg(import);
-                command.args(node_args).arg(self.head_limit()).arg(entry).args(args);
+                command.args(node_args).arg(self.head_limit()).args(hides_inspector).arg(entry).args(args);
                 if let (Some(own), Some(early)) = (own, &early) {
                     let mut options = OsString::from(require_option(early));
                     options.push(" ");
@@ -146,6 +168,10 @@ impl App {
                 }
                 options.push(" ");
                 options.push(self.head_limit());
+                if let Some(option) = hides_inspector {
+                    options.push(" ");
+                    options.push(option);
+                }
                 command.env("NODE_OPTIONS", options);
                 command
             }
@@ -231,6 +257,15 @@ fn require_option(path: &str) -> String {
     format!("\"--require={}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// Whether options of Node.js, or a command, open an inspector or say where its id is told. A port alone does neither.
+fn asks_for_inspector(options: &str) -> bool {
+    options.split_whitespace().map(|option| option.trim_matches(['"', '\'']).replace('_', "-")).any(|option| {
+        option
+            .strip_prefix("--inspect")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '-']) && !rest.starts_with("-port"))
+    })
+}
+
 /// Characters of a path that a URL escapes.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -254,6 +289,24 @@ mod tests {
         assert_eq!(path, "/a/b/node_modules/.bin:/a/node_modules/.bin:/node_modules/.bin:/usr/bin");
         let path = path_of_command(Path::new("/a:b"), Some("/usr/bin".into()));
         assert_eq!(path, "/node_modules/.bin:/usr/bin");
+    }
+
+    #[test]
+    fn inspector_that_the_user_asks_for_is_not_hidden() {
+        for options in [
+            "--inspect",
+            "--inspect=0.0.0.0:9229",
+            "--no-warnings --inspect-brk",
+            "\"--inspect\"",
+            "sh -c 'node --inspect a.js'",
+            "--inspect-publish-uid=http",
+            "--inspect_publish_uid=stderr",
+        ] {
+            assert!(asks_for_inspector(options), "{options}");
+        }
+        for options in ["", "--inspect-port=9300", "--inspect_port 0", "--inspector", "a--inspect.js"] {
+            assert!(!asks_for_inspector(options), "{options}");
+        }
     }
 
     #[test]

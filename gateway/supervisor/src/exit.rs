@@ -118,7 +118,7 @@ fn heap_full(heap: HeapState) -> String {
         _ => format!("it held {used} of {max} MiB when it last reported"),
     };
     let cause = if heap.was_mostly_free() {
-        "What ran after that filled it, which is no leak"
+        "It was mostly free, and work after that report filled it, so a leak is unlikely"
     } else {
         "A heap that grows without end is a leak: `sluice heap` shows what stays"
     };
@@ -157,7 +157,7 @@ mod tests {
         );
         let known = ProcessFacts { heap: HeapState { heap_used: 8 << 20, ..known.heap }, ..known };
         let (_, text) = ended(6, &known);
-        assert!(text.contains("no leak"), "{text}");
+        assert!(text.contains("a leak is unlikely"), "{text}");
         // npm tells of it by its own code.
         let known = ProcessFacts { is_command: true, ..known };
         assert_eq!(ended(134 << 8, &known).0, ExitReason::OutOfMemory);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::forensics::{self, Besides, Patience, Why};
+use crate::forensics::{self, Besides, Frame, Patience, Why};
 use crate::process::Process;
 use crate::process::filling::Found;
 use crate::{sample, stuck};
@@ -25,10 +25,13 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(1),
 };
 
-/// Looks into a silent worker if it has grown much since its last report. Its inspector is not open.
+/// Looks into a silent worker if it has grown much since its last report. Its inspector is not open. One that most likely
+/// survives is looked into only where nobody else learns how to use the inspector.
 pub(crate) fn judge(process: &Rc<Process>, now: Instant) {
     let pid = process.listener_pid.get().unwrap_or(process.pid);
-    if sample::resident_bytes(pid).is_some_and(|resident| process.filling.is_due(resident, now)) {
+    if sample::resident_bytes(pid).is_some_and(|resident| process.filling.is_due(resident, now))
+        && process.app.hides_inspector()
+    {
         process.filling.begin(now);
         tokio::task::spawn_local(look(Rc::clone(process), pid));
     }
@@ -42,11 +45,27 @@ async fn look(process: Rc<Process>, pid: u32) {
     // Also if it came too late: it opens at the next turn of the event loop.
     process.say(r#"{"type":"close-inspector"}"#);
     let heap_profile = look.take_heap_profile();
-    let examination = look.examine(&subject, PATIENCE).await;
-    if matches!(examination.stack, Err(Why::NotInspectable)) {
+    let stack = look.stack(&subject);
+    if matches!(stack, Err(Why::NotInspectable)) {
         process.filling.is_open.set(false);
     }
-    let place = examination.stack.as_deref().ok().and_then(stuck::named).map(ToString::to_string);
+    let place = stack.ok().and_then(|frames| place_in(&frames));
     let is_same_run = process.last_heard.get() == heard;
-    process.filling.end(is_same_run.then_some(Found { place, heap_profile }));
+    process.filling.end(is_same_run.then_some(Found { place, heap_profile, look: Some((look, subject)) }));
+}
+
+/// Waits for the look that is under way when the process has exited, and maps its place to the source. Most workers serve
+/// on, and while one fills its heap memory is short, so no reader of source maps starts before.
+pub(crate) async fn conclude(process: &Process) {
+    process.filling.has_ended().await;
+    if let Some((look, subject)) = process.filling.take_look() {
+        let stack = look.examine(&subject, PATIENCE).await.stack;
+        if let Some(place) = stack.ok().and_then(|frames| place_in(&frames)) {
+            process.filling.mapped(place);
+        }
+    }
+}
+
+fn place_in(frames: &[Frame]) -> Option<String> {
+    stuck::named(frames).map(ToString::to_string)
 }

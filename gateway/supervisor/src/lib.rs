@@ -158,6 +158,8 @@ pub struct Supervisor {
     evidence_moves: evidence::Moves,
     /// Protocol of the preload that was last reported as one of another build.
     misfit: RefCell<Option<String>>,
+    /// Whether the gateway looks into a worker that fills its heap.
+    is_looking: Rc<Cell<bool>>,
 }
 
 /// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.

@@ -49,6 +49,7 @@ impl Supervisor {
             is_lost_evidence_told: Cell::default(),
             evidence_moves: Moves::default(),
             misfit: RefCell::default(),
+            is_looking: Rc::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
             profiles_instead: app.profiles_instead.clone(),

@@ -1,7 +1,8 @@
 // Fills the heap in one request (`/fill`), or half of it (`/grow`); both go on only after the gateway has opened the
-// inspector. `/inspector` says whether it is open.
+// inspector. `/inspector` says whether it is open, and `/list` fills half of the heap and answers with what others learn of the open inspector.
 'use strict';
 
+const { execFileSync } = require('node:child_process');
 const http = require('node:http');
 const inspector = require('node:inspector');
 
@@ -28,6 +29,13 @@ function fillHeap(kept) {
 
 const waitForLook = () => spin(OPENED_MS_MAX, () => inspector.url() !== undefined);
 
+/** Asks as another process would, while the event loop does not turn and so the inspector stays open. */
+function listed() {
+  const { host } = new URL(inspector.url());
+  const code = `fetch('http://${host}/json/list').then(async (list) => console.log('listed', await list.text()))`;
+  return execFileSync(process.execPath, ['-e', code], { env: {}, encoding: 'utf8' });
+}
+
 http
   .createServer((request, response) => {
     const kept = [];
@@ -36,6 +44,7 @@ http
       waitForLook();
     }
     if (request.url === '/fill') fillHeap(kept);
+    if (request.url === '/list') return response.end(listed());
     response.end(inspector.url() === undefined ? 'closed' : 'open');
   })
   .listen(process.env.PORT ?? 3000);

@@ -1,4 +1,5 @@
-//! A preload of another build than the gateway: what one of them does not know is missing without a word, so one is said.
+//! A warning of a preload of another build than the gateway. Features that only one of them has do not work, and nothing else
+//! would say so.
 
 use std::path::Path;
 
@@ -27,7 +28,7 @@ fn text(preload: &Path, version: Option<&str>, protocol: &str) -> String {
     let protocol = if protocol.is_empty() { "none".to_owned() } else { shown(protocol) };
     format!(
         "the preload {} (version {}, protocol {protocol}) is of another build than this gateway (version {}, protocol {PROTOCOL}): \
-         what one of them does not know is missing. Install one version of both, or build the preload anew, and start again",
+         features that only one of them has do not work. Install the same version of both, or rebuild the preload, and start again",
         preload.display(),
         version.map_or_else(|| "unknown".to_owned(), shown),
         env!("CARGO_PKG_VERSION"),
@@ -53,7 +54,7 @@ mod tests {
         std::fs::write(dir.path().join("package.json"), r#"{"version":"0.0.9"}"#).unwrap();
         assert_eq!(version(&preload).as_deref(), Some("0.0.9"));
         let text = text(&preload, Some("0.0.9"), "");
-        for part in ["version 0.0.9, protocol none", PROTOCOL, env!("CARGO_PKG_VERSION"), "build the preload anew"] {
+        for part in ["version 0.0.9, protocol none", PROTOCOL, env!("CARGO_PKG_VERSION"), "rebuild the preload"] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

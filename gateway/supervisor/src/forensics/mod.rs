@@ -199,6 +199,12 @@ impl Look {
         self.finds.heap_profile.take()
     }
 
+    /// Stack in the code that ran, innermost frame first.
+    pub(crate) fn stack(&self, subject: &Subject) -> Result<Vec<Frame>, Why> {
+        let frames = self.finds.stack.as_ref().ok_or_else(|| self.why.clone())?;
+        Ok(frames.iter().map(|frame| places::as_it_ran(frame, &self.finds.scripts, &subject.cwd)).collect())
+    }
+
     /// Maps the places to the sources, within `patience.mapping`. The process is not needed for it.
     pub(crate) async fn examine(self, subject: &Subject, patience: Patience) -> Examination {
         let Look { finds: Finds { stack, profile, scripts, reader, .. }, why } = self;
@@ -231,9 +237,9 @@ struct Finds {
     stack: Option<Vec<RawFrame>>,
     profile: Option<profile::RawProfile>,
     heap_profile: Option<String>,
-    /// Scripts by id: at first those of the stack's frames, then all.
+    /// Scripts by id: those of the stack's frames, then all if a profile is taken.
     scripts: HashMap<String, Script>,
-    /// Reader of source maps, started as soon as there is a map: it boots while the profile is taken.
+    /// Reader of source maps, started as soon as there is a map if a profile is taken: it boots meanwhile.
     reader: Option<Reader>,
     step: &'static str,
 }
@@ -242,14 +248,17 @@ async fn ask(
     subject: &Subject,
     inspector: &mut watch::Receiver<Inspector>,
     patience: Patience,
-    wanted: (Instant, Besides),
+    (end, besides): (Instant, Besides),
     finds: &mut Finds,
 ) -> Result<(), Why> {
     let address = open(subject.pid, inspector, patience.address).await?;
     finds.step = "the connection";
     let mut session = Session::connect(&address, patience.step).await?;
-    let outcome = ask_in(&mut session, subject, patience, wanted, finds).await;
-    finds.scripts = std::mem::take(&mut session.scripts);
+    let outcome = ask_in(&mut session, subject, patience, (end, besides), finds).await;
+    // A look may be kept for a while, and needs the scripts of its frames alone; a profile names others.
+    if besides == Besides::CpuProfile {
+        finds.scripts = std::mem::take(&mut session.scripts);
+    }
     // A closed session also resumes what it has paused.
     session.close().await;
     outcome
@@ -273,9 +282,6 @@ async fn ask_in(
         }
     }
     finds.stack = Some(stack);
-    if finds.scripts.values().any(has_map) {
-        finds.reader = Reader::start(subject);
-    }
     match besides {
         Besides::Nothing => return Ok(()),
         Besides::HeapProfile => {
@@ -284,6 +290,7 @@ async fn ask_in(
             finds.heap_profile = Some(heap_profile(&session.call(step, json!({})).await?)?);
             return Ok(());
         }
+        Besides::CpuProfile if finds.scripts.values().any(has_map) => finds.reader = Reader::start(subject),
         Besides::CpuProfile => {}
     }
     session.send("Profiler.enable", json!({})).await?;

@@ -1,13 +1,13 @@
 //! Growth of a worker's memory while its event loop does not turn, and what a look into it has found.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Weak;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use crate::forensics::Inspector;
+use crate::forensics::{Inspector, Look, Subject};
 
 /// Part of the free heap by which the process has grown since its last report when it is looked into.
 const GROWN_PERCENT: u64 = 50;
@@ -53,21 +53,25 @@ pub(crate) struct Filling {
     pub(crate) inspector: RefCell<Weak<watch::Sender<Inspector>>>,
     found: RefCell<Found>,
     is_looking: Cell<bool>,
+    /// Whether the gateway looks into any worker: one at a time, as each look takes memory when it is short.
+    pub(crate) is_gateway_looking: RefCell<Rc<Cell<bool>>>,
 }
 
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Place of the main thread in its present run.
+    /// Place of the main thread in its present run: in the code that runs, until it is mapped to the source.
     pub(crate) place: Option<String>,
     /// A heap profile that was being taken, as JSON.
     pub(crate) heap_profile: Option<String>,
+    /// The look whose place is not mapped yet.
+    pub(crate) look: Option<(Look, Subject)>,
 }
 
 impl Filling {
     /// Whether a process that has `resident` bytes now is to be looked into.
     pub(crate) fn is_due(&self, resident: u64, now: Instant) -> bool {
         let is_early = self.looked.get().is_some_and(|at| now.duration_since(at) < LOOK_EVERY);
-        !is_early && self.memory.get().is_outgrown(resident)
+        !is_early && !self.is_gateway_looking.borrow().get() && self.memory.get().is_outgrown(resident)
     }
 
     /// Records that a look begins, which opens the inspector.
@@ -75,11 +79,13 @@ impl Filling {
         self.looked.set(Some(now));
         self.is_open.set(true);
         self.is_looking.set(true);
+        self.is_gateway_looking.borrow().set(true);
     }
 
     /// Records what a look has found, if its run has not ended meanwhile.
     pub(crate) fn end(&self, found: Option<Found>) {
         self.is_looking.set(false);
+        self.is_gateway_looking.borrow().set(false);
         if let Some(found) = found {
             *self.found.borrow_mut() = found;
         }
@@ -118,6 +124,16 @@ impl Filling {
         self.found.borrow().place.clone()
     }
 
+    /// The look whose place is to be mapped.
+    pub(crate) fn take_look(&self) -> Option<(Look, Subject)> {
+        self.found.borrow_mut().look.take()
+    }
+
+    /// Replaces the place by that in the source.
+    pub(crate) fn mapped(&self, place: String) {
+        self.found.borrow_mut().place = Some(place);
+    }
+
     /// The heap profile that was being taken when the process ended, as JSON.
     pub(crate) fn take_heap_profile(&self) -> Option<String> {
         self.found.borrow_mut().heap_profile.take()
@@ -138,6 +154,35 @@ mod tests {
         assert!(!memory.is_outgrown(0), "it has shrunk");
         assert!(!Memory { is_closed: true, ..memory }.is_outgrown(251 * MIB), "the signal would be the app's");
         assert!(!Memory::default().is_outgrown(u64::MAX), "it has reported nothing");
+    }
+
+    #[test]
+    fn one_worker_at_a_time_is_looked_into() {
+        let memory = Memory { heap_used: 100 * MIB, heap_max: 300 * MIB, resident: 150 * MIB, is_closed: false };
+        let of_gateway = Rc::new(Cell::new(false));
+        let [first, second] = [(), ()].map(|()| {
+            let filling = Filling { memory: Cell::new(memory), ..Filling::default() };
+            filling.is_gateway_looking.replace(Rc::clone(&of_gateway));
+            filling
+        });
+        let now = Instant::now();
+        assert!(first.is_due(300 * MIB, now) && second.is_due(300 * MIB, now));
+        first.begin(now);
+        assert!(!second.is_due(300 * MIB, now));
+        first.end(None);
+        assert!(second.is_due(300 * MIB, now));
+        assert!(!first.is_due(300 * MIB, now), "its own next look is not due yet");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_is_there_before_it_is_mapped() {
+        let filling = Filling::default();
+        filling.begin(Instant::now());
+        filling.end(Some(Found { place: Some("f (dist/a.js:1:1)".to_owned()), ..Found::default() }));
+        filling.has_ended().await;
+        assert_eq!(filling.place().as_deref(), Some("f (dist/a.js:1:1)"));
+        filling.mapped("f (src/a.ts:7:3)".to_owned());
+        assert_eq!(filling.place().as_deref(), Some("f (src/a.ts:7:3)"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::output::read_records;
 use crate::priority::Priority;
 use crate::process::Process;
 use crate::process::facts::{THREW_TIMEOUT, Threw, TroubleKind};
-use crate::{App, Crash, InflightRequest, Start, Supervisor, last_words, pipe, priority, probe};
+use crate::{App, Crash, InflightRequest, Start, Supervisor, filling, last_words, pipe, priority, probe};
 
 /// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -72,6 +72,7 @@ pub(crate) async fn run(
     let waits_for_word = supervisor.gate.config().workers.wait_ready;
     let process = Rc::new(Process::new(worker, app, pid, priority, waits_for_word, inspector));
     *process.filling.inspector.borrow_mut() = Rc::downgrade(&inspector_news);
+    process.filling.is_gateway_looking.replace(Rc::clone(&supervisor.is_looking));
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
     if let Some(time) = aside {
         tokio::task::spawn_local(end_aside(Rc::clone(&process), usual, time));
@@ -125,7 +126,7 @@ pub(crate) async fn run(
     if process.control.borrow().is_some() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, process.is_heard_out.notified()).await;
     }
-    process.filling.has_ended().await;
+    filling::conclude(&process).await;
     let evidence = evidence::keep(&supervisor, &process, &socket, &status).await;
     if process.is_examined.get() {
         let mut diagnosis = process.diagnosis.subscribe();
