@@ -120,11 +120,7 @@ void test('a command is looked into where it listens, not where it was started',
 
 void test('several workers that are stuck at once are all named', async (t) => {
   const sluice = await running(t, { entry: stuckApp, workers: 2, env: quick });
-  await statusWhen(
-    sluice,
-    ({ workers }) => workers.every(({ state }) => state === 'ready'),
-    'two ready workers',
-  );
+  await allReady(sluice, 2);
   const answers = await Promise.all([ask(sluice, '/loop'), ask(sluice, '/regex')]);
   for (const answer of answers) assertRefused(answer, 504, 'SLU-WORKER-STUCK');
   await eventually(() => sluice.logs.filter(({ event }) => event === 'worker_stuck').length === 2);
