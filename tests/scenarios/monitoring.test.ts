@@ -195,7 +195,7 @@ void test('a stall of an event loop, open files and times by class are on the pa
         value('sluice_worker_event_loop_delay_seconds{place="0"}', now),
         value('sluice_worker_event_loop_utilization_ratio{place="0"}', now),
       ]);
-      return Number(delay) >= 0.3 && Number(used) > 0;
+      return delay >= 0.3 && used > 0;
     },
     { what: 'the stall' },
   );
