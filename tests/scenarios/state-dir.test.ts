@@ -134,7 +134,7 @@ void test('full disk under the state directory is an alarm, and nothing else bre
     assert.equal(code, 0, stderr);
     // What is kept is in the run directory, and the message says so.
     if (command[0] === 'hotspots') continue;
-    assert.match(stderr, /no space left.*; it is .*\/profiles\/.* instead/i);
+    assert.match(stderr, /no space left.*; written to .*\/profiles\/.* instead/i);
     assert.match(stdout, /\.html/);
   }
   fs.rmSync(filler);
