@@ -184,8 +184,7 @@ void test('a stall of an event loop, open files and times by class are on the pa
     { what: 'the request among the times of its class' },
   );
   assert.equal(await value('sluice_class_service_time_seconds_bucket{class="GET /spin",le="0.25"}'), 0);
-  // The app spins by the clock: on a busy machine, others have the CPU for a part of it.
-  assert.ok((await value('sluice_class_cpu_seconds_total{class="GET /spin"}')) > 0);
+  assert.ok((await value('sluice_class_cpu_seconds_total{class="GET /spin"}')) >= 0.3);
   // The gauges are of the last interval, which a slow reader may miss.
   await eventually(
     async () => {

@@ -44,8 +44,8 @@ const WINDOW_MIN: Duration = Duration::from_millis(200);
 const WINDOW: Duration = Duration::from_secs(1);
 /// Maximum time between the last beat and the beginning of a silence. After a pause of the gateway, the silence begins later.
 const BEATS_APART_MAX: Duration = Duration::from_secs(1);
-/// Multiple of the limit for stuck workers after which one of low priority is stuck although it had less CPU time than
-/// the limit, because it holds its requests meanwhile.
+/// Multiple of the limit for stuck workers after which a worker is stuck although it had less CPU time than the limit,
+/// because it holds its requests meanwhile.
 const STARVED_TIMES: u32 = 6;
 
 /// Time limits of a blocked event loop; `None` disables one.
