@@ -222,7 +222,8 @@ void test('an alarm, the log and the status agree on a run that the gateway has 
     () => sluice.logs.find(({ event, alarm }) => event === 'alarm_raised' && alarm === 'crash'),
     { what: 'the alarm of the exit' },
   );
-  assert.ok(String(crash['text']).includes(` s in ${place})`), String(crash['text']));
+  const called = `, called by /loop (stuck.js:`;
+  assert.ok(String(crash['text']).includes(` s in ${place}${called}`), String(crash['text']));
   const { runs } = (await sluice.status()) as unknown as {
     runs: { longest: { ms: number; place: string | null; worker: number }[] };
   };

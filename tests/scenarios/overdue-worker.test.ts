@@ -2,14 +2,17 @@
 // slow, its request is answered.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { allReady, ask, assertRefused, pidOf, running, sent, statusWhen } from './scenario.ts';
-import { logged, metric, stuckApp } from './stuck.ts';
+import { lineOf, logged, metric, stuckApp } from './stuck.ts';
 
 const env = { ...bounds({ overdue_after_ms: 600 }), SLUICE_WORKERS_STUCK_AFTER_MS: '6000' };
+/** For loops that the test ends. */
+const patient = { SLUICE_WORKERS_STUCK_AFTER_MS: '120000' };
 
 /** Runs the gateway as most are run: without the privilege to raise a priority. Empty where that is so anyway. */
 const unprivileged =
@@ -99,6 +102,65 @@ void test('a large render goes on and is answered, and a lowered worker leaves a
   const { workers, overlaps_total } = await sluice.status();
   assert.deepEqual([workers.length, workers[0]?.lowered, overlaps_total], [1, false, 0]);
   assert.ok(!sluice.logs.some(({ event }) => event === 'worker_stuck'));
+});
+
+void test('an alarm and a profile show a loop while it runs', async (t) => {
+  const sluice = await running(t, { entry: stuckApp, workers: 2, env: { ...env, ...patient } });
+  const file = path.join(sluice.runDir, 'end');
+  const client = await sent(sluice, `/loop-until?file=${file}`);
+  const alarm = await eventually(() => sluice.logs.find(({ event }) => event === 'alarm_raised'));
+  const { worker } = await logged(sluice, 'worker_overdue');
+  assert.match(
+    String(alarm['text']),
+    /without a break and continues: a run of request \w+, GET \/loop-until/,
+  );
+  assert.ok(String(alarm['text']).includes(`\`sluice hotspots --live --worker ${Number(worker)}\``));
+  // It is to exit already, and is the one that is asked where none is named.
+  for (const which of [['--worker', String(worker)], []]) {
+    const { code, stdout, stderr } = await sluice.cli([
+      'hotspots',
+      '--live',
+      '-s',
+      '0.5',
+      '--json',
+      ...which,
+    ]);
+    assert.equal(code, 0, stderr);
+    const { lines } = JSON.parse(stdout) as { lines: { function: string; file: string; line: number }[] };
+    const found = lines.find(({ function: name }) => name === 'loopUntil');
+    assert.deepEqual(
+      [path.basename(found?.file ?? ''), found?.line],
+      ['stuck.js', lineOf('function loopUntil')],
+    );
+  }
+  fs.writeFileSync(file, '');
+  assert.equal((await client.response({ deadlineMs: 20_000 })).body.toString(), 'ended\n');
+  assert.ok(!sluice.logs.some(({ event }) => event === 'worker_stuck'));
+});
+
+void test('a worker that was profiled in a loop closes its inspector and serves on', async (t) => {
+  const off = { ...env, ...patient, ...bounds({ overdue_after_ms: 0 }) };
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env: off });
+  const file = path.join(sluice.runDir, 'end');
+  const client = await sent(sluice, `/loop-until?file=${file}`);
+  const { code, stdout, stderr } = await sluice.cli(['profile', '-s', '0.5', '--json']);
+  assert.equal(code, 0, stderr);
+  const { places } = JSON.parse(stdout) as { places: { function: string }[] };
+  assert.ok(
+    places.some(({ function: name }) => name === 'loopUntil'),
+    stdout,
+  );
+  fs.writeFileSync(file, '');
+  assert.equal((await client.response({ deadlineMs: 20_000 })).body.toString(), 'ended\n');
+  await eventually(async () => (await ask(sluice, '/inspector')).body.toString() === 'closed\n', {
+    what: 'a closed inspector',
+  });
+  const { workers } = await sluice.status();
+  assert.deepEqual(
+    workers.map(({ id, state }) => [id, state]),
+    [[1, 'ready']],
+  );
+  assert.ok(!sluice.logs.some(({ line }) => /debugger/i.test(String(line))));
 });
 
 void test('no worker is overdue where the bound is 0', async (t) => {

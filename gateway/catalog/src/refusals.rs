@@ -116,9 +116,30 @@ pub enum ProfileError {
         words: String,
     },
     /// The worker ended, or was replaced.
-    #[error("worker {0} exited before its profile was complete")]
-    Left(u64),
+    #[error("worker {worker} exited before its profile was complete{}", after(diagnosis.as_deref()))]
+    Left {
+        /// Number of the worker.
+        worker: u64,
+        /// What the gateway found before it killed the worker.
+        diagnosis: Option<String>,
+    },
+    /// The event loop does not turn, and the inspector cannot be used either.
+    #[error("the event loop of worker {worker} is blocked, and {why}")]
+    Blocked {
+        /// Number of the worker.
+        worker: u64,
+        /// Reason for the lack of an inspector.
+        why: String,
+    },
     /// The worker said nothing in time.
     #[error("worker {0} did not answer; its event loop may be blocked (`sluice status`)")]
     Silent(u64),
+}
+
+/// What follows the news that a worker exited: the cause, or where it is found.
+fn after(diagnosis: Option<&str>) -> String {
+    diagnosis.map_or_else(
+        || "; `sluice status` shows why. --all profiles every worker".to_owned(),
+        |diagnosis| format!(": it was {diagnosis}"),
+    )
 }

@@ -41,6 +41,8 @@ pub struct CutRun<'a> {
     pub spent: Option<RunTime>,
     /// File of the profile taken then, if there is one.
     pub profile: Option<&'a str>,
+    /// Number of requests that the worker held. The latest is the likely cause, not a known one, if there are several.
+    pub held: usize,
 }
 
 /// Advice about code that computes for too long at a known place.
@@ -88,22 +90,30 @@ impl MainThreads {
             request: request.map(RequestName::held),
             class: class.as_deref(),
         });
-        let mut unjudged = self.unjudged.borrow_mut();
-        if unjudged.len() < UNJUDGED_MAX {
-            let of = self.owner(request);
-            let cpu = on_cpu(run.cpu_us);
-            let text = format!(
-                "the main thread of worker {worker} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
-                 collector{cpu}: a run {of}. Nothing else of that worker ran meanwhile. {}",
-                advice(spent, run.cpu_us, is_last_in_line)
-            );
-            unjudged.push(AlarmingRun { class, text });
-        }
+        let of = self.owner(request);
+        let cpu = on_cpu(run.cpu_us);
+        let text = format!(
+            "the main thread of worker {worker} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
+             collector{cpu}: a run {of}. Nothing else of that worker ran meanwhile. {}",
+            advice(spent, run.cpu_us, is_last_in_line)
+        );
+        self.alarm(request, text);
+    }
+
+    /// Raises the alarm about a run that has not ended, and of which the log says that the worker is overdue.
+    pub fn runs_on(&self, worker: u64, silent_ms: u64, request: Option<&RequestName>, held: usize) {
+        let text = format!(
+            "the main thread of worker {worker} has run for {silent_ms} ms without a break and continues: a run {}{}. Nothing else of \
+             that worker runs meanwhile. `sluice hotspots --live --worker {worker}` shows where it is",
+            self.owner(request),
+            latest_of(held)
+        );
+        self.alarm(request, text);
     }
 
     /// Records and logs a run that the gateway ended by killing the worker.
     pub fn cut_off(&self, worker: u64, run: &CutRun<'_>, request: Option<&RequestName>) {
-        let CutRun { ms, cpu_us, queued_us, place, spent, profile } = *run;
+        let CutRun { ms, cpu_us, queued_us, place, spent, profile, held } = *run;
         let us = ms.saturating_mul(1000).min(RUN_US_MAX);
         let class = request.map(|of| Rc::clone(&of.class));
         self.context.journal.emit(Event::LongRun {
@@ -132,15 +142,20 @@ impl MainThreads {
         let found = place.map_or_else(String::new, |place| format!(" The gateway found it in {place}."));
         let profile = profile.map_or_else(String::new, |file| format!(". `sluice hotspots {file}` shows more"));
         let text = format!(
-            "the main thread of worker {worker} ran for {ms} ms without a break{}, until the gateway killed the worker: a run {}.{found} \
+            "the main thread of worker {worker} ran for {ms} ms without a break{}, until the gateway killed the worker: a run {}{}.{found} \
              Nothing else of that worker ran meanwhile. {}{profile}",
             on_cpu(cpu_us),
             self.owner(request),
+            latest_of(held),
             if spent == Some(RunTime::Waiting) { advice(spent, None, false).into() } else { Cow::from(CHEAPER) }
         );
+        self.alarm(request, text);
+    }
+
+    fn alarm(&self, request: Option<&RequestName>, text: String) {
         let mut unjudged = self.unjudged.borrow_mut();
         if unjudged.len() < UNJUDGED_MAX {
-            unjudged.push(AlarmingRun { class, text });
+            unjudged.push(AlarmingRun { class: request.map(|of| Rc::clone(&of.class)), text });
         }
     }
 
@@ -229,6 +244,11 @@ fn advice(spent: Option<RunTime>, cpu_us: Option<u64>, is_last_in_line: bool) ->
         None => {}
     }
     text
+}
+
+/// Remark that the request which is named is the likely cause of a run, where the worker held several.
+fn latest_of(held: usize) -> String {
+    if held > 1 { format!(", the latest of {held} that the worker held") } else { String::new() }
 }
 
 #[cfg(test)]

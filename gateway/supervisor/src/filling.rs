@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::forensics::{self, Besides, Frame, Patience, Why};
+use crate::blocked::inspect;
+use crate::forensics::{Besides, Frame, Patience};
 use crate::process::Process;
 use crate::process::filling::Found;
 use crate::{sample, stuck};
@@ -39,17 +40,10 @@ pub(crate) fn judge(process: &Rc<Process>, now: Instant) {
 
 async fn look(process: Rc<Process>, pid: u32) {
     let heard = process.last_heard.get();
-    let subject = process.subject(pid);
     let besides = if process.profiled.borrow().is_some() { Besides::HeapProfile } else { Besides::Nothing };
-    let mut look = forensics::look(&subject, process.inspector.clone(), PATIENCE, besides).await;
-    // Also if it came too late: it opens at the next turn of the event loop.
-    process.say(r#"{"type":"close-inspector"}"#);
+    let (mut look, subject) = inspect(&process, pid, PATIENCE, besides).await;
     let heap_profile = look.take_heap_profile();
-    let stack = look.stack(&subject);
-    if matches!(stack, Err(Why::NotInspectable)) {
-        process.filling.is_open.set(false);
-    }
-    let place = stack.ok().and_then(|frames| place_in(&frames));
+    let place = look.stack(&subject).ok().and_then(|frames| place_in(&frames));
     let is_same_run = process.last_heard.get() == heard;
     process.filling.end(is_same_run.then_some(Found { place, heap_profile, look: Some((look, subject)) }));
 }

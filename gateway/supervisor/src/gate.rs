@@ -212,6 +212,8 @@ pub trait Workers {
     /// Reports CPU time of the worker that no report attributed to a request. Called directly before [`Workers::exited`],
     /// while the requests that it held are known.
     fn left_untold(&self, worker: WorkerId, cpu: Duration);
+    /// Reports a run that the worker's main thread is in, and how many requests the worker holds.
+    fn runs_on(&self, worker: WorkerId, silent_ms: u64, request: Option<&RequestName>, held: usize);
     /// Reports the run in which the gateway kills the worker, and the request of that run.
     fn cut_off(&self, worker: WorkerId, run: &CutRun<'_>, request: Option<&RequestName>);
     /// Reports the unexpected end of a worker that served.

@@ -8,6 +8,7 @@
 mod actions;
 mod app;
 mod auxiliary;
+mod blocked;
 mod changes;
 mod control;
 mod evidence;

@@ -27,7 +27,7 @@ use crate::{App, ProcessView, sample};
 use cpu::CpuLately;
 use facts::{Answer, Excuse, ProfileQuestion, Renders, Threw, Track, Trouble, UnreportedCpu};
 use filling::Filling;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use turns::Turns;
 
 /// Time that npm or a shell may outlive the process that served below it.
@@ -42,6 +42,8 @@ const REPORTS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Time between two checks whether a worker's last stream has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Longest wait for the result of an examination, which may read source maps after the kill.
+const DIAGNOSIS_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(crate) struct Process {
     pub(crate) worker: WorkerId,
@@ -215,20 +217,40 @@ impl Process {
 
     pub(crate) fn view(&self) -> ProcessView {
         let turns = self.turns.borrow();
+        let pid = self.listener_pid.get().unwrap_or(self.pid);
+        let reported = self.vitals.get();
+        // The last report of a blocked worker may be old, and its memory is what an operator looks for.
+        let rss_bytes = if self.is_silent() { sample::resident_bytes(pid) } else { None };
         ProcessView {
-            pid: Some(self.listener_pid.get().unwrap_or(self.pid)),
+            pid: Some(pid),
             cpu: self.cores(),
             heard: self.last_heard.get(),
+            rss_bytes: rss_bytes.or(reported.rss_bytes),
             event_loop_utilization: turns.utilization(Instant::now()),
             event_loop_delay_max: turns.delay_max(Instant::now()),
-            ..self.vitals.get()
+            ..reported
         }
+    }
+
+    /// Result of its examination as stuck or blocked, once it is there. `None` if it was not examined, or takes too long.
+    pub(crate) async fn diagnosed(&self) -> Option<String> {
+        if !self.is_examined.get() {
+            return None;
+        }
+        let mut diagnosis = self.diagnosis.subscribe();
+        let found = timeout(DIAGNOSIS_TIMEOUT, diagnosis.wait_for(Option::is_some)).await;
+        found.ok().and_then(Result::ok).and_then(|found| found.clone())
+    }
+
+    /// Whether its reports are overdue, as its event loop does not turn.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.last_heard.get().is_some_and(|heard| heard.elapsed() >= REPORTS_WITHIN)
     }
 
     /// Recent CPU use, in cores. A worker whose main thread is blocked reports none, and is judged by samples of that
     /// thread.
     fn cores(&self) -> Option<f64> {
-        let is_silent = self.last_heard.get().is_some_and(|heard| heard.elapsed() >= REPORTS_WITHIN);
+        let is_silent = self.is_silent();
         match self.track.get() {
             Some(track) if is_silent => track.cores(),
             _ => self.cpu.get().cores().filter(|_| !is_silent),

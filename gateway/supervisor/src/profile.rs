@@ -19,10 +19,11 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::Supervisor;
 use crate::control::ProfileRecord;
+use crate::forensics::Why;
 use crate::process::Process;
 use crate::process::facts::{Answer, Excuse};
+use crate::{Supervisor, blocked, sample};
 
 /// Time that a worker may take to answer beyond its profile's own time: for a slow render, and for writing the profile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -31,6 +32,8 @@ const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Longest wait for a worker to finish its requests before a heap snapshot blocks it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Silence after the question from which the event loop counts as blocked; signs of life are a quarter of a second apart.
+const BLOCKED_AFTER: Duration = Duration::from_secs(1);
 /// Longest error message of a worker, characters.
 const ERROR_CHARS_MAX: usize = 500;
 /// Age at which an unclaimed directory of profiles is deleted: the command that asked for it was killed.
@@ -78,6 +81,7 @@ impl Supervisor {
         let (number, answer) = process.expect_profile()?;
         let asking = Asking { supervisor: self, process, is_answered: Cell::new(false), is_paused: Cell::new(false) };
         let (kind, duration) = (wish.kind, Duration::from_millis(wish.duration_ms));
+        let asked = Instant::now();
         if kind == Kind::Snapshot {
             asking.pause().await;
         }
@@ -94,6 +98,12 @@ impl Supervisor {
         if !process.say(&line.to_string()) {
             return Err(ProfileError::NoMessages(worker));
         }
+        let its_event_loop_is_blocked = async {
+            sleep(BLOCKED_AFTER).await;
+            if process.last_heard.get().is_some_and(|heard| heard > asked) {
+                std::future::pending::<()>().await;
+            }
+        };
         let its_time = async {
             if kind == Kind::Snapshot {
                 return sleep(SNAPSHOT_TIMEOUT).await;
@@ -105,6 +115,9 @@ impl Supervisor {
         };
         let answered = tokio::select! {
             answered = answer => answered,
+            () = its_event_loop_is_blocked, if kind == Kind::Cpu && wish.route.is_none() => {
+                return blocked(process, duration, file.to_owned()).await;
+            }
             () = its_time => return Err(ProfileError::Silent(worker)),
         };
         asking.is_answered.set(true);
@@ -120,7 +133,11 @@ impl Supervisor {
 
     fn to_profile(&self, wish: &Wish) -> Result<Vec<Rc<Process>>, ProfileError> {
         let processes = self.processes.borrow();
-        let serves = |process: &&Rc<Process>| process.is_ready.get() && !process.is_asked_to_leave.get();
+        // A worker that is to leave and whose event loop is blocked is at work, and its profile says on what.
+        let is_at_work = |process: &Process| wish.kind == Kind::Cpu && process.is_silent();
+        let serves = |process: &&Rc<Process>| {
+            process.is_ready.get() && (!process.is_asked_to_leave.get() || is_at_work(process))
+        };
         let serving = processes.values().filter(serves);
         let found: Vec<_> = match wish.worker {
             Some(id) => serving.filter(|process| process.worker == WorkerId(id)).cloned().collect(),
@@ -140,13 +157,41 @@ impl Supervisor {
     }
 }
 
+/// The profile of a worker whose event loop is blocked, so that it hears of nothing.
+async fn blocked(process: &Rc<Process>, duration: Duration, file: String) -> Result<ProfileFile, ProfileError> {
+    let worker = process.worker.0;
+    let pid = process.listener_pid.get().unwrap_or(process.pid);
+    let used_us = || sample::process_cpu_us(pid).unwrap_or_default();
+    let (begin, begin_us) = (Instant::now(), used_us());
+    let json = match blocked::profile(process, pid, duration).await {
+        Ok(json) => json,
+        Err(Why::Gone) => return Err(ProfileError::Left { worker, diagnosis: process.diagnosed().await }),
+        Err(why) => return Err(ProfileError::Blocked { worker, why: why.to_string() }),
+    };
+    let used_ms = Duration::from_micros(used_us().saturating_sub(begin_us)).as_secs_f64() * 1000.0;
+    let duration_ms = begin.elapsed().min(duration).as_secs_f64() * 1000.0;
+    let to = PathBuf::from(&file);
+    let written = spawn_blocking(move || write_whole(&to, &json)).await.map_err(io::Error::other).flatten();
+    written.map_err(|source| ProfileError::File { file: PathBuf::from(&file), source })?;
+    Ok(ProfileFile {
+        worker,
+        file,
+        duration_ms,
+        used_ms,
+        node: process.app.node().to_owned(),
+        ..ProfileFile::default()
+    })
+}
+
 /// The profile of a worker that has exited meanwhile: what the gateway has read of its heap when that was about to be
 /// full.
 async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile, ProfileError> {
-    let (worker, left) = (process.worker.0, ProfileError::Left(process.worker.0));
+    let worker = process.worker.0;
     process.filling.has_ended().await;
     let sampled = matches!(wish.kind, Kind::Sampling | Kind::Allocations).then(|| process.filling.take_heap_profile());
-    let Some((name, json)) = file.to_str().zip(sampled.flatten()) else { return Err(left) };
+    let Some((name, json)) = file.to_str().zip(sampled.flatten()) else {
+        return Err(ProfileError::Left { worker, diagnosis: process.diagnosed().await });
+    };
     let to = file.to_owned();
     let written = spawn_blocking(move || write_whole(&to, json.as_bytes())).await.map_err(io::Error::other).flatten();
     written.map_err(|source| ProfileError::File { file: file.to_owned(), source })?;
@@ -154,7 +199,9 @@ async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile
         worker,
         file: name.to_owned(),
         node: process.app.node().to_owned(),
-        error: Some(format!("{left}: this is what it had sampled when its heap was about to be full")),
+        error: Some(format!(
+            "worker {worker} exited before its profile was complete: this is what it had sampled when its heap was about to be full"
+        )),
         ..ProfileFile::default()
     })
 }

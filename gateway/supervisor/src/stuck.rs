@@ -45,8 +45,9 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     };
     let Trouble { kind, used, .. } = trouble;
     let silent_ms = trouble.silent_ms();
-    let held = supervisor.gate.workers().latest_request(worker);
-    let request = held.as_ref();
+    let latest = supervisor.gate.workers().latest_request(worker);
+    let request = latest.as_ref();
+    let held = supervisor.gate.workers().held(worker).len();
     if kind == TroubleKind::Blocked {
         // The inspector does not answer in a synchronous wait; there is nothing to look into.
         let waits_in = &sample::describe(process.view().pid.unwrap_or(process.pid));
@@ -58,7 +59,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         });
         let spent = Some(RunTime::Waiting);
         let CpuUse { cpu_us, queued_us } = used;
-        let run = CutRun { ms: silent_ms, cpu_us, queued_us, place: None, spent, profile: None };
+        let run = CutRun { ms: silent_ms, cpu_us, queued_us, place: None, spent, profile: None, held };
         supervisor.gate.workers().cut_off(worker, &run, request);
         process.diagnosis.send_replace(Some(format!("blocked for {}: {waits_in}", seconds(silent_ms))));
         return supervisor.gate.tell(Examined { worker });
@@ -76,8 +77,8 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         Ok(profile) => kept(&supervisor, worker, profile.json.clone()).await,
         Err(_) => None,
     };
-    let place = tell(&supervisor, worker, trouble, &examination, request, file.as_deref());
-    let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
+    tell(&supervisor, worker, trouble, &examination, (request, held), file.as_deref());
+    let place = examination.stack.as_deref().map(located).unwrap_or_default();
     process.diagnosis.send_replace(Some(format!("stuck for {}{place}", seconds(silent_ms))));
 }
 
@@ -102,15 +103,15 @@ async fn kept(supervisor: &Supervisor, worker: WorkerId, json: Vec<u8>) -> Optio
     }
 }
 
-/// Logs the result. Returns the place where the main thread was, if it is known.
+/// Logs the result.
 fn tell(
     supervisor: &Supervisor,
     worker: WorkerId,
     trouble: Trouble,
     examination: &Examination,
-    request: Option<&RequestName>,
+    (request, held): (Option<&RequestName>, usize),
     file: Option<&Path>,
-) -> Option<String> {
+) {
     let silent_ms = trouble.silent_ms();
     let CpuUse { cpu_us, queued_us } = trouble.used;
     let why = examination.stack.as_ref().err().map(ToString::to_string).unwrap_or_default();
@@ -142,15 +143,30 @@ fn tell(
     });
     let place = found.map(ToString::to_string);
     let spent = RunTime::of(silent_ms.saturating_mul(1000), cpu_us, queued_us);
-    let run = CutRun { ms: silent_ms, cpu_us, queued_us, place: place.as_deref(), spent, profile };
+    let run = CutRun { ms: silent_ms, cpu_us, queued_us, place: place.as_deref(), spent, profile, held };
     supervisor.gate.workers().cut_off(worker, &run, request);
-    place
 }
 
 /// Innermost frame in the app's own code, where a developer can fix it; else the innermost of all.
 pub(crate) fn named(frames: &[Frame]) -> Option<&Frame> {
-    let own = frames.iter().find(|frame| frame.line > 0 && !frame.file.starts_with("node:"));
-    own.or(frames.first())
+    frames.iter().find(|frame| is_own(frame)).or(frames.first())
+}
+
+fn is_own(frame: &Frame) -> bool {
+    frame.line > 0 && !frame.file.starts_with("node:")
+}
+
+/// Place of the main thread as the end of a sentence, with the function of the app, outside of its packages, that called it:
+/// the innermost function may be a helper that is called from everywhere.
+fn located(frames: &[Frame]) -> String {
+    let Some(frame) = named(frames) else { return String::new() };
+    let is_other = |caller: &&Frame| {
+        let is_same = (&caller.function, &caller.file) == (&frame.function, &frame.file);
+        is_own(caller) && !is_same && !caller.file.contains("node_modules/")
+    };
+    let caller = frames.iter().skip_while(|other| *other != frame).find(is_other);
+    let caller = caller.map(|caller| format!(", called by {caller}")).unwrap_or_default();
+    format!(" in {frame}{caller}")
 }
 
 /// Writes the profile, readable only by this user, to the first of the places that takes it. Blocks.
@@ -171,6 +187,28 @@ mod tests {
         assert_eq!(named(&frames), Some(&frames[1]));
         assert_eq!(named(&frames[..1]), Some(&frames[0]));
         assert_eq!(named(&[]), None);
+    }
+
+    #[test]
+    fn a_helper_is_named_with_the_function_that_called_it() {
+        let frame = |function: &str, file: &str, line| Frame {
+            function: function.to_owned(),
+            file: file.to_owned(),
+            line,
+            column: 1,
+        };
+        let clean = frame("clean", "lib/text.js", 3);
+        let library = frame("handle", "node_modules/express/lib/layer.js", 5);
+        let frames = [
+            frame("at", "node:x", 1),
+            clean.clone(),
+            frame("clean", "lib/text.js", 9),
+            library,
+            frame("page", "app.js", 7),
+        ];
+        assert_eq!(located(&frames), " in clean (lib/text.js:3:1), called by page (app.js:7:1)");
+        assert_eq!(located(&[clean]), " in clean (lib/text.js:3:1)");
+        assert_eq!(located(&[]), "");
     }
 
     #[test]

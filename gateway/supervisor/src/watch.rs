@@ -183,9 +183,14 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
 
 fn tell_overdue(supervisor: &Supervisor, process: &Process, silent: Duration) {
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
-    let held = supervisor.gate.workers().latest_request(process.worker);
-    let request = held.as_ref().map(RequestName::held);
-    supervisor.journal.emit(Event::WorkerOverdue { worker: process.worker.0, silent_ms, request });
+    let (workers, worker) = (supervisor.gate.workers(), process.worker);
+    let latest = workers.latest_request(worker);
+    supervisor.journal.emit(Event::WorkerOverdue {
+        worker: worker.0,
+        silent_ms,
+        request: latest.as_ref().map(RequestName::held),
+    });
+    workers.runs_on(worker, silent_ms, latest.as_ref(), workers.held(worker).len());
 }
 
 /// Gives a lowered worker that has starved since its usual priority again, while there is time to finish. On an

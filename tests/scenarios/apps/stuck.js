@@ -2,7 +2,9 @@
 'use strict';
 
 const { execSync } = require('node:child_process');
+const fs = require('node:fs');
 const http = require('node:http');
+const inspector = require('node:inspector');
 
 function spin(start) {
   let x = start;
@@ -24,6 +26,12 @@ function large() {
   return 'large';
 }
 
+// A loop that somebody ends.
+function loopUntil(file) {
+  while (!fs.existsSync(file));
+  return 'ended';
+}
+
 function fill() {
   const kept = [];
   for (;;) kept.push(Array.from({ length: 1000 }, () => kept.length));
@@ -38,6 +46,8 @@ const ways = {
   '/loop-later': () => void setTimeout(() => spin(1), 50),
   '/pause': () => execSync('sleep 2.2'),
   '/large': large,
+  '/loop-until': (parameters) => loopUntil(parameters.get('file')),
+  '/inspector': () => (inspector.url() === undefined ? 'closed' : 'open'),
   '/debug-port': () => process.debugPort,
 };
 
@@ -48,6 +58,6 @@ http
       setTimeout(() => response.end('slow\n'), Number(searchParams.get('ms')));
       return;
     }
-    response.end(`${ways[pathname]?.() ?? process.pid}\n`);
+    response.end(`${ways[pathname]?.(searchParams) ?? process.pid}\n`);
   })
   .listen(process.env.PORT ?? 3000);

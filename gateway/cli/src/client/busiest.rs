@@ -12,13 +12,14 @@ pub fn chosen(gateway: &mut Gateway, worker: Option<u64>, all: bool) -> Result<O
     Ok(of(&gateway.status()?.workers))
 }
 
-/// Id of the serving worker that used most CPU time in the last seconds, then the one with most answered requests. One whose event
-/// loop is blocked, and which may end soon, only where no other serves.
+/// Id of the worker that used most CPU time in the last seconds, then the one with most answered requests. A worker that is to exit
+/// counts only while its event loop is blocked.
 pub fn of(workers: &[WorkerSnapshot]) -> Option<u64> {
-    let serves = |worker: &&WorkerSnapshot| matches!(worker.state, WorkerState::Ready | WorkerState::Busy);
+    let serves =
+        |worker: &&WorkerSnapshot| worker.lowered || matches!(worker.state, WorkerState::Ready | WorkerState::Busy);
     let busier = |a: &&WorkerSnapshot, b: &&WorkerSnapshot| {
         let cpu = |worker: &WorkerSnapshot| worker.cpu.unwrap_or_default();
-        (b.lowered.cmp(&a.lowered))
+        (a.lowered.cmp(&b.lowered))
             .then_with(|| cpu(a).total_cmp(&cpu(b)))
             .then_with(|| a.requests_total.cmp(&b.requests_total))
             .then_with(|| b.id.cmp(&a.id))
@@ -43,11 +44,11 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_may_end_soon_is_chosen_only_where_no_other_serves() {
-        let blocked = WorkerSnapshot { lowered: true, ..worker(1, Some(1.0), 900) };
+    fn a_worker_whose_event_loop_is_blocked_comes_first_and_one_that_exits_does_not_count() {
         let leaving = WorkerSnapshot { state: WorkerState::Leaving, ..worker(2, Some(1.0), 900) };
-        assert_eq!(of(&[blocked.clone(), leaving.clone(), worker(3, Some(0.01), 1)]), Some(3));
-        assert_eq!(of(&[blocked, leaving.clone()]), Some(1));
+        let blocked = WorkerSnapshot { lowered: true, id: 1, cpu: Some(0.2), ..leaving.clone() };
+        assert_eq!(of(&[blocked.clone(), leaving.clone(), worker(3, Some(0.9), 1)]), Some(1));
+        assert_eq!(of(&[leaving.clone(), worker(3, Some(0.01), 1)]), Some(3));
         assert_eq!(of(&[leaving]), None);
     }
 }

@@ -7,11 +7,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sluice_admin::protocol::{Reply, Request};
+use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::snapshot::Snapshot;
 use sluice_sockets::lines::json_line;
 
@@ -24,9 +27,12 @@ use crate::output;
 use crate::registry;
 use crate::run_dir::{RunDir, RunDirError};
 use crate::state_dir;
+use crate::stderr;
 
 /// A gateway that lives answers far sooner.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// Time beyond a profile's own after which its lateness is explained.
+const LATE_PROFILE: Duration = Duration::from_secs(3);
 /// The longest line from a gateway: a snapshot of a thousand workers is far shorter.
 const LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
@@ -178,6 +184,20 @@ impl Gateway {
         }
         let text = reply.error.or(reply.code).unwrap_or_else(|| "it did not say why".to_owned());
         Err(ClientError::Refused { run_dir: self.run_dir.clone(), text })
+    }
+
+    /// Profiles of workers. If they are late, a line on stderr says why.
+    pub fn profiles(&mut self, wish: Wish) -> Result<Vec<ProfileFile>, ClientError> {
+        let expected = Duration::from_millis(wish.duration_ms) + LATE_PROFILE;
+        let (_until_answered, answered) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            if answered.recv_timeout(expected) == Err(RecvTimeoutError::Timeout) {
+                stderr::say(
+                    "sluice: still waiting; a busy worker sends its profile between two requests. Ctrl-C cancels.",
+                );
+            }
+        });
+        Ok(self.ask(&Request::Profile(wish))?.profiles.unwrap_or_default())
     }
 
     pub fn status(&mut self) -> Result<Snapshot, ClientError> {

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_admin::protocol::Request;
 use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
 use sluice_profiles::Profile;
@@ -58,7 +57,7 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
         if kind == Kind::Snapshot { SNAPSHOT_TIMEOUT } else { Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT };
     gateway.set_patience(Some(patience))?;
     let wish = Wish { kind, worker: Some(worker.id), duration_ms, ..Wish::default() };
-    let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
+    let taken = gateway.profiles(wish)?;
     let _raw = raw_dir(&taken);
     let taken = taken.first().ok_or(FileError::Missing)?;
     let raw = Path::new(&taken.file);

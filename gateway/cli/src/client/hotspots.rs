@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
-use sluice_admin::protocol::Request;
 use sluice_catalog::profiles::{Kind, Wish};
 use sluice_profiles::Profile;
 use sluice_profiles::hotspots::{Change, CodeLocation, Figure, Hotspots, Options, Over, ThreadWatch, compare};
@@ -124,7 +123,7 @@ fn live(args: &HotspotsArgs) -> Result<(Profile, String, Option<f64>), Failure> 
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
     let worker = busiest::chosen(&mut gateway, args.worker, args.all)?;
     let wish = Wish { kind: Kind::Cpu, worker, all: args.all, duration_ms, route: None };
-    let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
+    let taken = gateway.profiles(wish)?;
     let _raw = raw_dir(&taken);
     let mut profile = Profile::default();
     let (mut node, mut used_ms) = ("node", 0.0);

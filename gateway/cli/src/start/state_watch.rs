@@ -52,7 +52,7 @@ pub fn raise(gateway: &Gateway, why: &str) {
 /// Text of the alarm; `None` if all is well. `used` is the run directory if `watched` could not be used at the start.
 fn alarm(why: Option<&str>, watched: &Path, used: &Path) -> Option<String> {
     let meanwhile = if watched == used {
-        "a restart forgets what requests cost, and profiles and crash evidence are lost".to_owned()
+        "a restart forgets what requests cost, crash evidence is lost, and profiles go to the run directory".to_owned()
     } else {
         let used = used.display();
         format!("learned costs, profiles and crash evidence are kept in {used}, and may be lost with it")
@@ -83,12 +83,12 @@ mod tests {
         assert_eq!(alarm(None, state, state), None);
         let full = alarm(Some("full"), state, state).unwrap();
         assert!(
-            full.contains("(full)") && full.contains("are lost") && !full.contains("restart the gateway"),
+            full.contains("(full)") && full.contains("evidence is lost") && !full.contains("restart the gateway"),
             "{full}"
         );
         let from_the_start = alarm(Some("full"), state, run).unwrap();
         assert!(from_the_start.contains("kept in /run/shop,"), "{from_the_start}");
-        assert!(!from_the_start.contains("are lost") && from_the_start.ends_with("Then restart the gateway"));
+        assert!(!from_the_start.contains("is lost") && from_the_start.ends_with("Then restart the gateway"));
         let mended = alarm(None, state, run).unwrap();
         assert!(mended.contains("/var/lib/shop can be used now; restart to use it"), "{mended}");
         assert!(mended.contains("kept in /run/shop,"), "{mended}");

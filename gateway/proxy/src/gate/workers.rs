@@ -121,6 +121,10 @@ impl Workers for WorkerLife {
         self.dispatch.tell(Event::Exited { worker });
     }
 
+    fn runs_on(&self, worker: WorkerId, silent_ms: u64, request: Option<&RequestName>, held: usize) {
+        self.road.observer.runs.runs_on(worker.0, silent_ms, request, held);
+    }
+
     fn cut_off(&self, worker: WorkerId, run: &CutRun<'_>, request: Option<&RequestName>) {
         self.road.observer.runs.cut_off(worker.0, run, request);
     }

@@ -25,8 +25,6 @@ use crate::{App, Crash, InflightRequest, Start, Supervisor, filling, last_words,
 
 /// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
-/// Longest wait for the result of an examination, which may read source maps after the kill.
-const DIAGNOSIS_TIMEOUT: Duration = Duration::from_secs(3);
 
 fn told(lane: Lane) -> snapshot::Lane {
     match lane {
@@ -128,10 +126,7 @@ pub(crate) async fn run(
     }
     filling::conclude(&process).await;
     let evidence = evidence::keep(&supervisor, &process, &socket, &status).await;
-    if process.is_examined.get() {
-        let mut diagnosis = process.diagnosis.subscribe();
-        let _ = tokio::time::timeout(DIAGNOSIS_TIMEOUT, diagnosis.wait_for(Option::is_some)).await;
-    }
+    process.diagnosed().await;
     report_exit(&supervisor, &process, &status, &held, evidence.as_deref());
     if !is_told_at_once {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.

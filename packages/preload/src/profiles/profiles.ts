@@ -22,8 +22,11 @@ export function offerProfiles(
       current = undefined;
     }
     if (said.type === 'close-inspector') {
-      closeInspector();
-      control.send({ type: 'inspector-closed' });
+      // Node opens it once more in the turn after the signal, perhaps after this message of the same turn.
+      setImmediate(() => {
+        closeInspector();
+        control.send({ type: 'inspector-closed' });
+      });
     }
     if (said.type !== 'profile' && said.type !== 'heap' && said.type !== 'routes') return;
     const { number } = said;

@@ -23,7 +23,6 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{getpgrp, getpid};
 use serde::Serialize;
-use sluice_admin::protocol::Request;
 use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_profiles::{Owner, Profile};
 
@@ -94,8 +93,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let worker = busiest::chosen(&mut gateway, args.worker, args.all)?;
     let wish = Wish { kind: Kind::Cpu, worker, all: args.all, duration_ms, route: args.route.clone() };
     let names = Names::new(args.out.as_deref(), &gateway.state_dir(&args.run_dir), "profile")?.or_in(gateway.run_dir());
-    let reply = gateway.ask(&Request::Profile(wish))?;
-    let taken = reply.profiles.unwrap_or_default();
+    let taken = gateway.profiles(wish)?;
     let _raw = raw_dir(&taken);
     let read = read(&taken, args.route.as_deref())?;
     let (report, html) = read.report(&names)?;

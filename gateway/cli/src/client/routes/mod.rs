@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
-use sluice_admin::protocol::Request;
 use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_profiles::{Places, path_of};
 
@@ -104,7 +103,7 @@ pub fn run(args: &RoutesArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     gateway.set_patience(Some(LAST_STEPS_TIMEOUT))?;
     let wish = Wish { kind: Kind::Routes, worker: args.worker, all: args.all, ..Wish::default() };
-    let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
+    let taken = gateway.profiles(wish)?;
     let _raw = raw_dir(&taken);
     let report = read(&taken)?;
     if args.json {
