@@ -120,7 +120,7 @@ pub enum ProfileError {
     Left {
         /// Number of the worker.
         worker: u64,
-        /// What the gateway found before it killed the worker.
+        /// Findings of the gateway before it killed the worker.
         diagnosis: Option<String>,
     },
     /// The event loop does not turn, and the inspector cannot be used either.
@@ -136,7 +136,7 @@ pub enum ProfileError {
     Silent(u64),
 }
 
-/// What follows the news that a worker exited: the cause, or where it is found.
+/// End of the sentence that a worker exited: the cause, or the command that shows it.
 fn after(diagnosis: Option<&str>) -> String {
     diagnosis.map_or_else(
         || "; `sluice status` shows why. --all profiles every worker".to_owned(),

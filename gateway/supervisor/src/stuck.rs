@@ -156,8 +156,8 @@ fn is_own(frame: &Frame) -> bool {
     frame.line > 0 && !frame.file.starts_with("node:")
 }
 
-/// Place of the main thread as the end of a sentence, with the function of the app, outside of its packages, that called it:
-/// the innermost function may be a helper that is called from everywhere.
+/// Place of the main thread as the end of a sentence, with its nearest caller in the app outside of its packages. The innermost
+/// function may be a helper that is called from everywhere.
 fn located(frames: &[Frame]) -> String {
     let Some(frame) = named(frames) else { return String::new() };
     let is_other = |caller: &&Frame| {

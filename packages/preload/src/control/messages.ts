@@ -507,7 +507,7 @@ export type FromGateway =
   | {
       readonly type: 'drop-profile';
     }
-  /** Close the inspector, which the gateway opened with SIGUSR1 to find what fills the heap. */
+  /** Close the inspector, which the gateway opened with SIGUSR1 to look into a blocked event loop. */
   | {
       readonly type: 'close-inspector';
     }
