@@ -17,12 +17,12 @@ use crate::{sample, stuck};
 /// Silence from which a worker's memory is compared with its last report; signs of life are a quarter of a second apart.
 pub(crate) const SILENCE: Duration = Duration::from_millis(300);
 /// Time limits of a look. Near its limit V8 spends most of the time in collections, and answers between them;
-/// the scheduler may have lowered its priority besides. Waiting costs the process nothing.
+/// the scheduler may have lowered its priority besides. Waiting costs the process nothing, and its exit ends the look.
 const PATIENCE: Patience = Patience {
-    address: Duration::from_secs(5),
-    step: Duration::from_secs(3),
+    address: Duration::from_secs(20),
+    step: Duration::from_secs(15),
     profile: Duration::ZERO,
-    total: Duration::from_secs(8),
+    total: Duration::from_secs(40),
     mapping: Duration::from_secs(1),
 };
 

@@ -82,11 +82,12 @@ impl Filling {
         self.is_gateway_looking.borrow().set(true);
     }
 
-    /// Records what a look has found, if its run has not ended meanwhile.
+    /// Records what a look has found, if its run has not ended meanwhile. A look without a place leaves what an earlier one of
+    /// the same run has found: the fuller the heap, the later V8 answers.
     pub(crate) fn end(&self, found: Option<Found>) {
         self.is_looking.set(false);
         self.is_gateway_looking.borrow().set(false);
-        if let Some(found) = found {
+        if let Some(found) = found.filter(|found| found.place.is_some()) {
             *self.found.borrow_mut() = found;
         }
     }
@@ -183,6 +184,18 @@ mod tests {
         assert_eq!(filling.place().as_deref(), Some("f (dist/a.js:1:1)"));
         filling.mapped("f (src/a.ts:7:3)".to_owned());
         assert_eq!(filling.place().as_deref(), Some("f (src/a.ts:7:3)"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_finds_nothing_leaves_what_an_earlier_one_has_found() {
+        let filling = Filling::default();
+        filling.begin(Instant::now());
+        filling.end(Some(Found { place: Some("f (a.js:1:1)".to_owned()), ..Found::default() }));
+        filling.begin(Instant::now());
+        filling.end(Some(Found::default()));
+        assert_eq!(filling.place().as_deref(), Some("f (a.js:1:1)"));
+        filling.is_over();
+        assert_eq!(filling.place(), None, "another run");
     }
 
     #[test]
