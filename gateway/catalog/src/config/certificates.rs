@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
         name: "hosts",
         form: Form::List,
         is_required: false,
-        text: "Names of hosts, such as `www.example.com` and `*.example.com`; without them, the DNS names in the certificate.",
+        text: "Host names, such as `www.example.com` and `*.example.com`. By default, the DNS names in the certificate.",
     },
 ];
 

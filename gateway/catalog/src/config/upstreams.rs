@@ -226,52 +226,56 @@ const COLUMNS: &[Column] = &[
         name: "paths",
         form: Form::List,
         is_required: true,
-        text: "Requests that it gets, written as in `classes.routes`: `/old/*`, `GET shop.example/api/*`.",
+        text: "Requests for this upstream, written as in `classes.routes`: `/old/*`, `GET shop.example/api/*`.",
     },
     Column {
         name: "to",
         form: Form::List,
         is_required: true,
-        text: "Targets: `http://10.0.0.5:8080`, `https://old.example weight=2`, `http://10.0.0.6:8080 backup`. Each address of a \
-               name is a target. A target with `backup` gets requests only while no other one is healthy.",
+        text: "Targets: `http://10.0.0.5:8080`, `https://old.example weight=2`, `http://10.0.0.6:8080 backup`. If a name has several \
+               addresses, each is a target. A target with `backup` gets requests only while no other target is healthy.",
     },
-    column("host", Form::Text, "`Host` of the requests: `keep` for the client's, or `target`. Default: `keep`."),
+    column(
+        "host",
+        Form::Text,
+        "`Host` of the requests: `keep` for the client's, or `target` for the target's. Default: `keep`.",
+    ),
     column(
         "connect_timeout",
         Form::Text,
-        "Longest time for a connection with its TLS handshake, and for a free connection under `connections_max`. Default: `2s`.",
+        "Maximum time to open a connection, with its TLS handshake, or to wait for a free one under `connections_max`. Default: `2s`.",
     ),
     column(
         "first_byte_timeout",
         Form::Text,
-        "Longest time until the answer begins, and between two pieces of it. Default: `30s`.",
+        "Maximum time until the answer begins, and for each pause within it. Default: `30s`.",
     ),
-    column("timeout", Form::Text, "Longest time of the whole exchange; `0s` for no limit. Default: `0s`."),
+    column("timeout", Form::Text, "Maximum time of the whole exchange; `0s` disables the limit. Default: `0s`."),
     column(
         "retries",
         Form::Number,
-        "Retries at another target, 0 to 5, default 1. GET, HEAD and OPTIONS are retried until a byte of the answer has come. Others are \
-         only if no connection was made. All retries stay near a fifth of all requests.",
+        "Maximum number of retries on another target, 0 to 5. GET, HEAD and OPTIONS are retried until the answer begins. Other methods are \
+         retried only if no connection was made. In total, retries are limited to about a fifth of all requests. Default: 1.",
     ),
-    column("connections_max", Form::Number, "Connections to each target, 1 to 10000. Default: 100."),
+    column("connections_max", Form::Number, "Maximum number of connections to each target, 1 to 10000. Default: 100."),
     column(
         "health",
         Form::Text,
-        "Path that each target is asked for every 5 s; it is healthy while it answers 2xx or 3xx. Without it, only failed requests \
+        "Path of a health check every 5 s; a target is healthy while it answers 2xx or 3xx. Without this key, only failed requests \
          count.",
     ),
     column(
         "proxy_protocol",
         Form::Text,
-        "`v1` or `v2`: connections begin with the client's address (PROXY protocol). Each then carries one request.",
+        "`v1` or `v2`: connections begin with the client's address (PROXY protocol), and each carries only one request.",
     ),
     column(
         "ca",
         Form::Text,
-        "File with the certificates (PEM) by which targets are trusted, relative to the config file. Default: those of the system.",
+        "File with the root certificates (PEM) to verify targets, relative to the config file. Default: those of the system.",
     ),
-    column("cert", Form::Text, "File with the certificate (PEM) that the gateway shows to targets (mutual TLS)."),
-    column("key", Form::Text, "File with its private key (PEM)."),
+    column("cert", Form::Text, "File with the gateway's client certificate (PEM) for mutual TLS."),
+    column("key", Form::Text, "File with the private key (PEM) of `cert`."),
     column(
         "server_name",
         Form::Text,
