@@ -21,7 +21,7 @@ void test('an upgrade during a trial puts the version on disk in force for every
   await site.until('running');
   const pid = await upgraded(site.sluice);
   const { code, stdout, stderr } = await reload;
-  const said = `an upgrade has taken over: process ${pid} serves now, which has read it at its start: it is in force`;
+  const said = `an upgrade has taken over: process ${pid} serves now, which has read the new version at its start, so it is in force`;
   assert.equal(code, 0, stderr);
   assert.ok(stdout.includes(said), stdout);
   await settled(site.sluice);

@@ -46,7 +46,7 @@ void test('a version that takes three times the CPU time is rolled back, with a 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /generation 2 is abandoned: it was rolled back: (CPU|service) time \+\d+\.\d % \(.*\), 99\.\d+ % sure\. The version before stays\./,
+    /generation 2 is abandoned: it was rolled back: (CPU|service) time \+\d+\.\d % \(.*\), 99\.\d+ % sure\. The previous version continues\./,
   );
   await load.end();
   load.assertWhole();

@@ -124,6 +124,6 @@ void test(
     configure(sluice, '');
     const plain = await sluice.cli(['reload']);
     assert.notEqual(plain.code, 0);
-    assert.match(plain.stdout + plain.stderr, /server\.tls_cert names no certificate any more/);
+    assert.match(plain.stdout + plain.stderr, /server\.tls_cert no longer names a certificate/);
   },
 );
