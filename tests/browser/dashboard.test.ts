@@ -210,7 +210,7 @@ void test('changes since the deploy are on the first screen, with how sure they 
     seen,
     /hero:b against a largest contentful paint \+20\.0 % \(\+15\.0 to \+25\.0\), 99\.99 % sure/,
   );
-  assert.match(seen, /hero:c against a too few views to tell/);
+  assert.match(seen, /hero:c against a too few views for a result/);
   assert.match(seen, /hero has 2 further arms, which are not compared: at most 8 are/);
   assert.deepEqual(faults, []);
 });

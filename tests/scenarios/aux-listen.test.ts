@@ -172,7 +172,7 @@ void test(
     const [worker] = (await allReady(sluice, 1)).workers;
     process.kill(Number(worker?.pid), 'SIGUSR2');
     // A request that is on its way while the role moves may break.
-    await eventually(() => sluice.stdout.includes('is its main server from now on'), {
+    await eventually(() => sluice.stdout.includes('is now its main server'), {
       what: 'the new role',
     });
     assert.equal(await (await fetch(sluice.url)).text(), 'main\n');

@@ -371,9 +371,9 @@ void test('`sluice cache show` says why a page is not kept', async (t) => {
   for (const [target, why] of [
     ['/a?cc=private', 'private'],
     ['/a?cc=public,max-age=60&h=set-cookie:a=b', 'it sets a cookie'],
-    ['/a', 'nothing says for how long it is fresh'],
+    ['/a', 'its freshness is not stated'],
     ['/large?bytes=5000&cc=public,max-age=60', 'it is larger than 4 MiB'],
-    ['/truncated?cc=public,max-age=60', 'it has no whole answer: SLU-WORKER-ANSWER-TRUNCATED'],
+    ['/truncated?cc=public,max-age=60', 'its answer is incomplete: SLU-WORKER-ANSWER-TRUNCATED'],
   ] as const) {
     await get(sluice, target);
     assert.match(

@@ -75,12 +75,12 @@ void test('a trial that asks is held when its time is over', async (t) => {
   site.next({ version: 'two' });
   const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '1s', '--promote', 'ask']);
   const trial = await site.until('held');
-  assert.equal(trial.reason, 'the time is over');
+  assert.equal(trial.reason, 'the time has passed');
   const { stdout } = await site.sluice.cli(['status']);
   const words = stdout.replaceAll(/\s+/g, ' ');
   assert.match(
     words,
-    / reload generation 2 running, asked for .*; trial held, the time is over, \d+ of \d+ requests /,
+    / reload generation 2 running, requested .*; trial held, the time has passed, \d+ of \d+ requests /,
   );
   await site.sluice.cli(['canary', 'promote']);
   assert.equal((await reload).code, 0);

@@ -197,7 +197,7 @@ void test('a page that the app compresses all the same is sent as it is and name
     () => sluice.stdout.includes('the page /page is to be composed, and the app has compressed it'),
     { what: 'the note of the page that cannot be read' },
   );
-  assert.match(sluice.stdout, /compose\.enabled keeps Accept-Encoding from the app/);
+  assert.match(sluice.stdout, /compose\.enabled removes Accept-Encoding from requests to the app/);
 });
 
 void test('a page on a path without a password has no part of what needs one', async (t) => {

@@ -83,7 +83,7 @@ void test('a worker that stands still for a snapshot is paused, is not judged, a
   const waiting = ask(sluice, '/', { deadlineMs: 120_000 });
   const { code, stdout, stderr } = await snapshot;
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /MiB on its heap: .* is blocked for about \d+ s, takes up to .* of memory more/);
+  assert.match(stderr, /MiB on its heap: .* is blocked for about \d+ s, needs up to .* more memory/);
   assert.match(stdout, /shop\.heapsnapshot \(/);
   assert.ok(fs.readFileSync(path.join(sluice.dir, 'shop.heapsnapshot'), 'latin1').startsWith('{"snapshot"'));
   assert.equal((await waiting).status, 200);

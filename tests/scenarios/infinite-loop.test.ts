@@ -230,5 +230,5 @@ void test('an alarm, the log and the status agree on a run that the gateway has 
   assert.deepEqual([longest?.ms, longest?.place], [stuck['silent_ms'], place]);
   const text = (await sluice.cli(['status'])).stdout.replaceAll(/\s+/g, ' ');
   assert.match(text, /ALARM long_run of GET \/loop .*The gateway found it in spin \(stuck\.js:\d+:\d+\)\./);
-  assert.match(text, /the longest lately: [\d.]+ s in worker \d+, killed in spin \(stuck\.js:/);
+  assert.match(text, /longest recent run: [\d.]+ s in worker \d+, killed in spin \(stuck\.js:/);
 });

@@ -218,7 +218,7 @@ void test('settings that keep the load out or reach others are set aside and nam
   assert.equal(cellOf(made, 'none').client_errors, 0);
   assert.match(
     made.notes.join('\n'),
-    /^set aside for the rehearsal: rate\.limits, access\.deny, cache\.enabled$/m,
+    /^ignored during the rehearsal: rate\.limits, access\.deny, cache\.enabled$/m,
   );
 });
 
@@ -227,7 +227,7 @@ void test('event streams of a log end the rehearsal no later, and are told', asy
   const made = await report(folder(t), [...words, '--paths', '/=9,/events']);
   const cell = cellOf(made, 'none');
   assert.deepEqual([cell.lost, cell.failures], [0, []], JSON.stringify(cell));
-  assert.match(made.notes.join('\n'), /^[1-9]\d* event streams?: closed after the head of the answer, /m);
+  assert.match(made.notes.join('\n'), /^[1-9]\d* event streams?: closed after the headers of the answer, /m);
 });
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {

@@ -110,7 +110,7 @@ void test(
     fs.copyFileSync(renewed.cert, cert);
     const mismatched = await sluice.cli(['reload']);
     assert.notEqual(mismatched.code, 0);
-    assert.match(mismatched.stdout + mismatched.stderr, /server\.tls_key.*does not go with/s);
+    assert.match(mismatched.stdout + mismatched.stderr, /server\.tls_key.*does not match/s);
     assert.equal(await serial(sluice, before), open.getPeerCertificate().serialNumber);
     fs.copyFileSync(renewed.key, key);
     await reload(sluice);

@@ -144,7 +144,7 @@ void test(
         return true;
       });
     };
-    await fails(one.cert, other.key, /server\.tls_key names \S+, which does not go with \S+/);
+    await fails(one.cert, other.key, /server\.tls_key names \S+, which does not match \S+/);
     await fails(one.cert, one.cert, /server\.tls_key names \S+, which cannot be used/);
     await fails(one.key, one.key, /server\.tls_cert names \S+, which cannot be used/);
     await fails(write('empty', ''), one.key, /server\.tls_cert names \S+empty, which cannot be used/);

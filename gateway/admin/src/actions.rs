@@ -61,8 +61,8 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
     let bytes_max = if name == PURGE { PURGE_BYTES_MAX } else { BODY_BYTES_MAX };
     let body = match timeout(BODY_TIMEOUT, Limited::new(body, bytes_max).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => return failed(StatusCode::PAYLOAD_TOO_LARGE, "The body is too long, or broke off."),
-        Err(_) => return failed(StatusCode::REQUEST_TIMEOUT, "The body came too slowly."),
+        Ok(Err(_)) => return failed(StatusCode::PAYLOAD_TOO_LARGE, "The body is too long or incomplete."),
+        Err(_) => return failed(StatusCode::REQUEST_TIMEOUT, "The body arrived too slowly."),
     };
     let tell = |what: &str| {
         let text = format!("the dashboard at {peer} asked for: {what}");
@@ -101,7 +101,7 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
             }
             Err(refused) => refused,
         },
-        _ => failed(StatusCode::NOT_FOUND, "There is no such action."),
+        _ => failed(StatusCode::NOT_FOUND, "This action does not exist."),
     }
 }
 

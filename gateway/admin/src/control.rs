@@ -73,7 +73,7 @@ impl ControlSocket {
             };
             if connections.len() >= CONNECTIONS_MAX {
                 // Told if that is possible without waiting; the connection is closed in any case.
-                let reply = Reply::failed("connections-full", "Too many commands talk to this gateway at once.");
+                let reply = Reply::failed("connections-full", "Too many commands are connected to this gateway.");
                 let _ = stream.try_write(&line_of(&reply));
                 continue;
             }
@@ -105,7 +105,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
         let request = match serde_json::from_slice::<Request>(line) {
             Ok(request) => request,
             Err(error) => {
-                let text = format!("This gateway does not understand the command: {error}");
+                let text = format!("This gateway does not support the command: {error}");
                 send(&mut writer, &Reply::failed("command-unknown", text)).await?;
                 continue;
             }

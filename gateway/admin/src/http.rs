@@ -207,8 +207,11 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
 /// Answers a question.
 fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response =
-            text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/ and at /cache/purge.\n");
+        let mut response = text(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Only GET and HEAD are supported, and POST below /actions/ and at \
+                /cache/purge.\n",
+        );
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
@@ -230,7 +233,11 @@ fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) 
             Ok(()) => json(StatusCode::OK, &context.operator.snapshot()),
             Err(refusal) => refuse(refusal),
         },
-        _ => text(StatusCode::NOT_FOUND, "There are / (the dashboard), /metrics, /ping, /ready and /status.json.\n"),
+        _ => text(
+            StatusCode::NOT_FOUND,
+            "Available paths: / (the dashboard), /metrics, /ping, /ready and \
+            /status.json.\n",
+        ),
     }
 }
 
@@ -264,7 +271,7 @@ async fn look(context: &Context, connection: &Connection, request: &Request<Inco
     } else if let Some(number) = parameter(query, "tail=") {
         actions::flame(FlameOf::Tail(number), &*context.operator).await
     } else {
-        return text(StatusCode::BAD_REQUEST, "Which one: /flame?tail=NUMBER, of those in /status.json.\n");
+        return text(StatusCode::BAD_REQUEST, "Name a profile from /status.json: /flame?tail=NUMBER.\n");
     };
     packed::respond(accepts_gzip(request.headers()), status, answer).await
 }
@@ -294,12 +301,12 @@ fn check_host(request: &Request<Incoming>, name: Option<&str>) -> Result<(), (St
         (Some(host), None) => Some(host.to_str().unwrap_or_default()),
         // Browsers always send one, and HTTP/1.0 did not have to.
         (None, _) if request.version() == Version::HTTP_10 => None,
-        _ => return Err((StatusCode::BAD_REQUEST, "There has to be exactly one Host.\n")),
+        _ => return Err((StatusCode::BAD_REQUEST, "Exactly one Host header is required.\n")),
     };
     if in_target.into_iter().chain(in_header).all(|authority| host::allowed(authority, name)) {
         return Ok(());
     }
-    let why = "This address answers to IP addresses, localhost and the name in admin.address.\n";
+    let why = "The Host header must be an IP address, localhost or the name in admin.address.\n";
     Err((StatusCode::MISDIRECTED_REQUEST, why))
 }
 

@@ -126,13 +126,15 @@ fn as_toml(loaded: &ConfigInForce, app: &AppReport, sizing: &Sizing, seen: Optio
     if let Some(bytes) = app.head_bytes_max {
         let _ = writeln!(
             out,
-            "# Heads: request line and headers of {bytes} bytes each, as the app's --max-http-header-size says."
+            "# Limit of the request line and of the headers: {bytes} bytes each, from the app's --max-http-header-size."
         );
     }
     if let Some(seen) = seen {
-        let advice =
-            seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
-        let _ = writeln!(out, "# The gateway that runs says: {}.", harmless(advice));
+        let advice = seen.advice.as_deref().unwrap_or(
+            "it has served too few requests to recommend a value of \
+                workers.concurrency",
+        );
+        let _ = writeln!(out, "# The running gateway: {}.", harmless(advice));
     }
     for section in SECTIONS {
         let _ = write!(out, "\n[{}]\n", section.name);

@@ -168,7 +168,7 @@ fn faults_of(
     }
     if faults.contains(&Fault::Kills) {
         let every = faults::Stage::kill_every(lasts).as_secs_f64();
-        notes.push(format!("kills: SIGKILL of a worker, chosen by chance, every {every:.1} s"));
+        notes.push(format!("kills: SIGKILL of a random worker every {every:.1} s"));
     }
     if faults.contains(&Fault::Loop) {
         let stuck = match loaded.config.workers.stuck_after_ms {
@@ -195,7 +195,11 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
         return Err(Failure::new(Exit::Usage, how.join("; ")));
     }
     if args.loads.iter().any(|load| matches!(load, Load::Clients(_))) {
-        notes.push("clients: each sends its next request when it has its answer; latency counts from then".to_owned());
+        notes.push(
+            "clients: each sends its next request after its previous answer; latency counts from the \
+            send"
+                .to_owned(),
+        );
     }
     notes.extend(how);
     start::raise_descriptor_limit();
@@ -205,14 +209,14 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     let started = start_gateway(args, &loaded, &dir, faults.contains(&Fault::Loop));
     let (mut gateway, set_aside) = started.inspect_err(|_| gateway::remove_dir(&dir)).map_err(failed)?;
     if !set_aside.is_empty() {
-        notes.push(format!("set aside for the rehearsal: {}", set_aside.join(", ")));
+        notes.push(format!("ignored during the rehearsal: {}", set_aside.join(", ")));
     }
     say(format_args!("starts {}", words(&app)));
     let of_workers = &loaded.config.workers;
     let patience = START_MAX + Duration::from_millis(of_workers.start_timeout_ms);
     let snapshot = gateway.settle(Some(patience), &interrupt)?;
     let address = snapshot.url.strip_prefix("http://").and_then(|address| address.parse().ok());
-    let address = address.ok_or_else(|| gateway.failure(Exit::Failed, "the gateway did not name its address"))?;
+    let address = address.ok_or_else(|| gateway.failure(Exit::Failed, "the gateway did not report its address"))?;
     let workers = snapshot.workers_wanted.unwrap_or(1);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     notes.push(format!(
@@ -264,7 +268,7 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     let streams = stand.streams();
     if streams > 0 {
         notes.push(format!(
-            "{}: closed after the head of the answer, because they have no end; their times are those of the head",
+            "{}: closed after the headers of the answer, because they have no end; their times end with the headers",
             plural(streams, "event stream")
         ));
     }

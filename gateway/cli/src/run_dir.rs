@@ -40,7 +40,7 @@ pub enum RunDirError {
     /// A socket in it could not be bound.
     #[error(
         "{code}: {} is too long for a unix socket: {bytes} bytes where at most {bytes_max} leave room for the names \
-         within. Choose a shorter one with --run-dir.", path.display(), code = Code::RunDirPath
+         of its sockets. Choose a shorter one with --run-dir.", path.display(), code = Code::RunDirPath
     )]
     TooLong {
         /// The directory.

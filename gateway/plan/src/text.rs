@@ -244,9 +244,9 @@ pub(crate) fn answers(plan: &Plan) -> Option<(String, Vec<String>)> {
                 write!(line, "; without the last one {:.1} % are refused", without.refused * 100.0)
             }
             (Some(with), Some(without)) => {
-                write!(line, "; the last one buys p{percentile} {} instead of {}", at(with), at(without))
+                write!(line, "; with the last one, p{percentile} is {} instead of {}", at(with), at(without))
             }
-            _ => write!(line, "; without the last one there is more work than they can do"),
+            _ => write!(line, "; without the last one there is more work than they can handle"),
         };
         line
     };

@@ -33,19 +33,19 @@ pub enum ReadError {
     #[error("{0}")]
     Syntax(serde_json::Error),
     /// A file without a byte.
-    #[error("it is empty: the program that writes it has not ended by itself, or its disk is full")]
+    #[error("it is empty: the program that wrote it was killed, or its disk was full")]
     Empty,
     /// JSON that ends too early.
-    #[error("it is cut off ({0}): the program that writes it has not ended by itself, or its disk is full")]
+    #[error("it is cut off ({0}): the program that wrote it was killed, or its disk was full")]
     CutOff(serde_json::Error),
     /// Parts that do not fit each other.
     #[error("{0}")]
     Wrong(#[from] Wrong),
     /// JSON that holds no profile.
-    #[error("it holds no CPU profile: neither `nodes` and `samples`, nor a trace with events `ProfileChunk`")]
+    #[error("it contains no CPU profile: neither `nodes` and `samples`, nor a trace with events `ProfileChunk`")]
     Nothing,
     /// The form of Chrome before version 58.
-    #[error("it is in the form of before 2017, with `head`; take a new profile")]
+    #[error("it has the format from before 2017, with `head`; take a new profile")]
     Old,
 }
 

@@ -51,7 +51,7 @@ pub struct Cell {
     /// Requests that have no answer of the app, but for those that the gateway rejected for what they are and, at a load above the
     /// capacity, refused.
     pub lost: u64,
-    /// Requests that were refused for lack of room or time.
+    /// Requests that were refused for lack of capacity or time.
     pub refused: u64,
     /// Requests that the app answered with 500 or above.
     pub app_errors: u64,
@@ -219,7 +219,7 @@ fn accounts(rehearsal: &Rehearsal) -> Vec<String> {
 fn headline(rehearsal: &Rehearsal) -> String {
     let Rehearsal { app, workers, capacity, .. } = rehearsal;
     format!(
-        "{} with {}: {:.1} requests/s at most, asked for by {}",
+        "{} with {}: {:.1} requests/s at most, requested by {}",
         shown(app),
         plural(u64::from(*workers), "worker"),
         capacity.per_second,

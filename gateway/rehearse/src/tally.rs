@@ -163,7 +163,7 @@ pub(crate) fn us(time: Duration) -> u64 {
 pub struct GatewayTally {
     /// Requests that ended.
     pub requests: u64,
-    /// Requests that went to a second worker after the first had died with them.
+    /// Requests that went to a second worker after the first had crashed with them.
     pub retried: u64,
     /// Queue waits, microseconds.
     pub waits: Times,

@@ -160,7 +160,8 @@ impl Auxiliaries {
     fn note_full(&self, address: &Address) {
         if !self.is_full_noted.replace(true) {
             let text = format!(
-                "the app wants to listen on more than {ADDRESSES_MAX} further addresses; {address} and what comes after it are not opened"
+                "the app wants to listen on more than {ADDRESSES_MAX} further addresses; {address} and later \
+                 addresses are not opened"
             );
             self.tasks.journal.emit(Event::Note { level: Level::Error, text: &text });
         }
@@ -209,7 +210,7 @@ async fn serve(address: Address, relay: Rc<Relay>, held: Rc<AddressHandover>, jo
             }
             Some(Err(error)) if !is_noted => {
                 is_noted = true;
-                let text = format!("the app also wants to listen on {address}, but: {error}; this is tried again");
+                let text = format!("the app also wants to listen on {address}, but: {error}; Sluice tries again");
                 journal.emit(Event::Note { level: Level::Error, text: &text });
             }
             _ => {}

@@ -53,7 +53,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
         let Some(changed) = files.look() else { continue };
         let app = supervisor.app(1);
         let name = app.as_ref().and_then(|app| changed.strip_prefix(&app.cwd).ok()).unwrap_or(&changed);
-        supervisor.note(Level::Info, &format!("{} has changed: the app starts again", name.display()));
+        supervisor.note(Level::Info, &format!("{} has changed: the app restarts", name.display()));
         supervisor.gate.tell(Event::Changed);
     }
 }

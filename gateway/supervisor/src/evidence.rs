@@ -50,7 +50,7 @@ impl std::fmt::Display for Lost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Large(bytes) => write!(f, "its {bytes} bytes exceed the limit of {REPORT_BYTES_MAX}"),
-            Self::CutOff => f.write_str("Node.js has not written it to its end. Free space where the run directory is"),
+            Self::CutOff => f.write_str("Node.js did not complete it. Free space on the disk of the run directory"),
             Self::Silent(path) => write!(
                 f,
                 "{} or the run directory does not answer. Name a directory on another file system with --state-dir",
@@ -148,7 +148,7 @@ impl Supervisor {
     fn tell_of_lost_evidence(&self, worker: u64, lost: &Lost) {
         if !self.is_lost_evidence_told.replace(true) {
             let text = format!(
-                "Worker {worker}'s diagnostic report is lost, and later ones are not mentioned while this lasts: {lost}."
+                "Worker {worker}'s diagnostic report is lost; while this lasts, later losses are not logged: {lost}."
             );
             self.note(Level::Warn, &text);
         }

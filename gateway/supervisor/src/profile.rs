@@ -154,7 +154,7 @@ async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile
         worker,
         file: name.to_owned(),
         node: process.app.node().to_owned(),
-        error: Some(format!("{left}: this is what it had sampled when its heap was about to be full")),
+        error: Some(format!("{left}: these are its samples until its heap was almost full")),
         ..ProfileFile::default()
     })
 }

@@ -28,7 +28,7 @@ pub(crate) enum Reply {
 /// The bytes are no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Garbage {
-    #[error("it answers what is no reply of Redis or Valkey")]
+    #[error("its answer is not a reply of Redis or Valkey")]
     Form,
     #[error("it announces a reply that is too long")]
     TooLong,

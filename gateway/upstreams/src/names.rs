@@ -52,7 +52,7 @@ fn take(
 ) -> bool {
     let known = upstream.addresses_of(name.target);
     let (addresses, why) = match found {
-        Ok(found) => (chosen(&known, found, has_route), "the resolver knows none".to_owned()),
+        Ok(found) => (chosen(&known, found, has_route), "the resolver found none".to_owned()),
         Err(error) => (Vec::new(), error.to_string()),
     };
     // Addresses from before stay in use if none was found.

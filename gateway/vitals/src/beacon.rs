@@ -175,9 +175,9 @@ impl NotABeacon {
     /// The same, as a part of a sentence.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Form => "it is no JSON object with the fields of a beacon",
+            Self::Form => "it is not a JSON object with the fields of a beacon",
             Self::Version => "its version is not 1",
-            Self::Label => "its setting, variant or page is too long or has other characters than labels have",
+            Self::Label => "its setting, variant or page is too long or has characters that labels may not have",
             Self::Range => "one of its measures is out of range",
         }
     }

@@ -17,13 +17,13 @@ pub enum Unusable {
         source: pem::Error,
     },
     /// The file of the certificate holds no certificate.
-    #[error("names {}, which cannot be used: it holds no certificate. {NAME_CERT}", files.cert)]
+    #[error("names {}, which cannot be used: it contains no certificate. {NAME_CERT}", files.cert)]
     NoCert {
         /// Paths of its files.
         files: Box<PairOfFiles>,
     },
     /// The certificate names no host, so no client can ask for it.
-    #[error("names {}, which is for no DNS name. Name the hosts that it is for with hosts", files.cert)]
+    #[error("names {}, which contains no DNS name. Set its host names with hosts", files.cert)]
     NoHost {
         /// Paths of its files.
         files: Box<PairOfFiles>,
@@ -40,7 +40,7 @@ pub enum Unusable {
         source: pem::Error,
     },
     /// Certificate and key do not belong together.
-    #[error("names {}, which does not go with {}: {source}. Name the key of that certificate", files.key, files.cert)]
+    #[error("names {}, which does not match {}: {source}. Name the key of that certificate", files.key, files.cert)]
     Pair {
         /// Files of both.
         files: Box<PairOfFiles>,

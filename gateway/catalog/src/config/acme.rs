@@ -34,8 +34,8 @@ pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, Stri
         problem("acme.contact", format!("must be an e-mail address like ops@shop.example, not {written:?}"));
     }
     match (&acme.eab_key_id, &acme.eab_hmac_key) {
-        (Some(_), None) => problem("acme.eab_key_id", "needs acme.eab_hmac_key beside it".to_owned()),
-        (None, Some(_)) => problem("acme.eab_hmac_key", "needs acme.eab_key_id beside it".to_owned()),
+        (Some(_), None) => problem("acme.eab_key_id", "also needs acme.eab_hmac_key".to_owned()),
+        (None, Some(_)) => problem("acme.eab_hmac_key", "also needs acme.eab_key_id".to_owned()),
         _ => {}
     }
     if acme.dir.as_deref() == Some("") {
@@ -52,16 +52,17 @@ fn name_fault(name: &str, is_own_ca: bool) -> Option<&'static str> {
         );
     }
     if name.parse::<IpAddr>().is_ok() {
-        return Some("which is an address. Name a host that leads to it");
+        return Some("which is an address. Use a host name that resolves to it");
     }
     if !is_host_name(name) || name.contains('_') {
         return Some(
-            "which is no host name. Write it like shop.example, without scheme, port and final dot, other alphabets as xn--…",
+            "which is not a host name. Write it like shop.example, without scheme, port and final dot, other \
+             alphabets as xn--…",
         );
     }
     // A CA of one's own may know names that nobody else does.
     if !name.contains('.') && !is_own_ca {
-        return Some("which has no dot. A public CA gives certificates for names like shop.example alone");
+        return Some("which has no dot. A public CA issues certificates only for names like shop.example");
     }
     None
 }

@@ -10,7 +10,7 @@ pub const TEST_BOUNDS: &str = "SLUICE_TEST_BOUNDS";
 pub(super) enum NotBounds {
     #[error("must be a JSON object of whole numbers: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("holds {0}, which is no bound")]
+    #[error("contains {0}, which is not a bound")]
     Unknown(String),
     #[error("holds {1} for {0}, which is too large")]
     TooLarge(String, u64),

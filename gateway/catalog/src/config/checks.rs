@@ -96,7 +96,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         .as_deref()
         .is_some_and(|token| token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()))
     {
-        problem("admin.token", "must have 16 characters at least, of ASCII without spaces".to_owned());
+        problem("admin.token", "must have at least 16 ASCII characters without spaces".to_owned());
     }
 }
 
@@ -164,13 +164,13 @@ fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
 fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let cache = &config.cache;
     if cache.shared_url.is_some() && !cache.enabled {
-        problem("cache.shared_url", "needs cache.enabled = true beside it".to_owned());
+        problem("cache.shared_url", "also needs cache.enabled = true".to_owned());
     }
     if cache.disk_dir.is_some() && !cache.enabled {
-        problem("cache.disk_dir", "needs cache.enabled = true beside it".to_owned());
+        problem("cache.disk_dir", "also needs cache.enabled = true".to_owned());
     }
     if cache.shared_password_file.is_some() && cache.shared_url.is_none() {
-        problem("cache.shared_password_file", "needs cache.shared_url beside it".to_owned());
+        problem("cache.shared_password_file", "also needs cache.shared_url".to_owned());
     }
     if config.rate.shared && cache.shared_url.is_none() {
         problem("rate.shared", "needs cache.shared_url, the server that the gateways count in".to_owned());
@@ -180,15 +180,15 @@ fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, St
     }
     let prefix = &cache.shared_prefix;
     if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(|byte| byte.is_ascii_graphic()) {
-        problem("cache.shared_prefix", "must have 1 to 64 characters, of ASCII without spaces".to_owned());
+        problem("cache.shared_prefix", "must have 1 to 64 ASCII characters without spaces".to_owned());
     }
 }
 
 fn check_tls(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let server = &config.server;
     match (&server.tls_cert, &server.tls_key) {
-        (Some(_), None) => problem("server.tls_cert", "needs server.tls_key beside it".to_owned()),
-        (None, Some(_)) => problem("server.tls_key", "needs server.tls_cert beside it".to_owned()),
+        (Some(_), None) => problem("server.tls_cert", "also needs server.tls_key".to_owned()),
+        (None, Some(_)) => problem("server.tls_key", "also needs server.tls_cert".to_owned()),
         _ => {}
     }
     if server.certificates.len() > CERTIFICATES_MAX {
@@ -335,7 +335,8 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
     let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; leave it out, or set \
                 queue.order to \"shortest\".";
     let is_plain = config.compose.enabled && !config.compression.enabled;
-    let plain = "compose.enabled keeps Accept-Encoding from the app, so that no answer of it is compressed; set compression.enabled, or \
+    let plain = "compose.enabled removes Accept-Encoding from requests to the app, so it compresses no answer; set \
+        compression.enabled, or \
                  leave compression to the proxy in front.";
     let found = [(is_idle, text), (has_idle_hsts, hsts), (is_plain, plain)];
     let found = found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned());

@@ -49,7 +49,7 @@ pub enum DialFault {
     /// The entry can be for no component.
     #[error(
         "holds the entry {0:?}, which must name a component in 1 to {NAME_CHARS_MAX} characters without white space, or be \"*\", \
-         perhaps with a device behind it, like \"Reviews@mobile\" or \"*@bot\""
+         optionally with a device after it, like \"Reviews@mobile\" or \"*@bot\""
     )]
     Name(String),
     /// The text after the last `@` is no device.

@@ -32,7 +32,7 @@ pub struct Route {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The path has characters beyond ASCII.
-    #[error("be written as it comes from browsers, percent-encoded: {encoded:?}")]
+    #[error("be percent-encoded, as browsers send it: {encoded:?}")]
     NotEncoded {
         /// Route with a percent-encoded path.
         encoded: String,

@@ -357,16 +357,16 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
             problem(format!("must have names of 1 to 32 lower-case letters, digits and '-', not {name:?}"));
         }
         if upstreams[..at].iter().any(|other| other.name == name) {
-            problem(format!("has the name {name:?} twice; give each upstream a name of its own"));
+            problem(format!("has the name {name:?} twice; give each upstream another name"));
         }
         if upstream.paths.is_empty() {
-            problem(format!("names no paths for {name:?}; add the requests that it gets, like \"/old/*\""));
+            problem(format!("names no paths for {name:?}; add its requests, like \"/old/*\""));
         }
         for pattern in &upstream.paths {
             match Route::parse(pattern, "") {
                 Err(fault) => problem(format!("holds the path {pattern:?} of {name:?}, which must {fault}")),
                 Ok(route) if route.method.as_deref() == Some("HEAD") => {
-                    problem(format!("holds the path {pattern:?} of {name:?}; write GET, which takes HEAD as well"));
+                    problem(format!("holds the path {pattern:?} of {name:?}; write GET, which includes HEAD"));
                 }
                 Ok(route) => {
                     if let Some((first, of, _)) = routes.iter().find(|(_, _, other)| other.is_for_the_same_as(&route)) {
@@ -406,8 +406,8 @@ fn check_targets(upstream: &Upstream, problem: &mut impl FnMut(String)) {
         problem(format!("has TLS settings for {name:?}, none of whose targets begins with https://; leave them out"));
     }
     match (upstream.cert.is_empty(), upstream.key.is_empty()) {
-        (false, true) => problem(format!("names cert for {name:?}, which needs key beside it")),
-        (true, false) => problem(format!("names key for {name:?}, which needs cert beside it")),
+        (false, true) => problem(format!("names cert for {name:?}, which also needs key")),
+        (true, false) => problem(format!("names key for {name:?}, which also needs cert")),
         _ => {}
     }
     let server_name = &upstream.server_name;

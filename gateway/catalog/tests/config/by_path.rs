@@ -8,14 +8,12 @@ fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
         problems("[rate.limits]\n\"/login\" = \"5 per minute\"\n"),
         [
             "1: rate.limits holds \"5 per minute\" for \"/login\", which must be a count from 1 to 1000000 and one of /s, \
-          /min, /h, perhaps with a burst from 1 to 1000000 behind it, like \"50/s\" or \"5/min burst 20\""
+          /min, /h, optionally with a burst from 1 to 1000000 after it, like \"50/s\" or \"5/min burst 20\""
         ]
     );
     assert_eq!(
         problems("[rate.limits]\n\"/login/\" = \"5/s\"\n"),
-        [
-            "1: rate.limits holds the path \"/login/\", which must not end with '/'; it is for all that lies below anyway"
-        ]
+        ["1: rate.limits holds the path \"/login/\", which must not end with '/'; it includes all paths below anyway"]
     );
     let limits = |count: usize| {
         (0..count).fold("[rate.limits]\n".to_owned(), |file, number| format!("{file}\"/{number}\" = \"1/s\"\n"))

@@ -117,7 +117,7 @@ fn roots(path: &Path) -> io::Result<RootCertStore> {
     for certificate in CertificateDer::pem_file_iter(path).map_err(io::Error::other)? {
         roots.add(certificate.map_err(io::Error::other)?).map_err(io::Error::other)?;
     }
-    if roots.is_empty() { Err(io::Error::other("it holds no certificate")) } else { Ok(roots) }
+    if roots.is_empty() { Err(io::Error::other("it contains no certificate")) } else { Ok(roots) }
 }
 
 /// A problem document (RFC 9457), or at least JSON.

@@ -52,7 +52,8 @@ pub(crate) struct Binding {
 pub enum Unusable {
     /// Lack of a folder for keys and certificates.
     #[error(
-        "is needed, as this user has no home directory: name a folder that outlives a restart, for account key and certificates"
+        "is required, because this user has no home directory: name a directory that outlives a restart, for the \
+         account key and certificates"
     )]
     NoDir,
     /// The key of the external account is no base64.

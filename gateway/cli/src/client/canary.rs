@@ -33,7 +33,7 @@ pub fn run(args: &CanaryArgs) -> Result<ExitCode, ClientError> {
     }
     Ok(output::print(&match &trial {
         Some(trial) => text(trial),
-        None => "No version has been tried since the gateway's start.\n".to_owned(),
+        None => "No version has been on trial since the gateway started.\n".to_owned(),
     }))
 }
 

@@ -21,7 +21,7 @@ pub fn run(args: &ClassesArgs) -> Result<ExitCode, ClientError> {
 
 fn table(snapshot: &ClassesSnapshot) -> String {
     if snapshot.classes.is_empty() {
-        return "No request has come yet.\n".to_owned();
+        return "No request has arrived yet.\n".to_owned();
     }
     let cut = match snapshot.cut_ms {
         Some(cut_ms) => format!("Long requests cost {} of CPU time or more.\n\n", milliseconds(Some(cut_ms))),

@@ -52,7 +52,7 @@ pub enum ClientError {
     Silent(PathBuf),
     #[error("the gateway in {} closed the connection before it answered.", .0.display())]
     Gone(PathBuf),
-    #[error("the gateway in {} sent an unexpected answer; is it another version? {error}", run_dir.display())]
+    #[error("the gateway in {} sent an unexpected answer; it may be of another version. {error}", run_dir.display())]
     Answer { run_dir: PathBuf, error: serde_json::Error },
     #[error("{}: {error}", run_dir.display())]
     Io { run_dir: PathBuf, error: io::Error },
@@ -176,7 +176,7 @@ impl Gateway {
         if reply.ok {
             return Ok(reply);
         }
-        let text = reply.error.or(reply.code).unwrap_or_else(|| "it did not say why".to_owned());
+        let text = reply.error.or(reply.code).unwrap_or_else(|| "it gave no reason".to_owned());
         Err(ClientError::Refused { run_dir: self.run_dir.clone(), text })
     }
 
@@ -184,7 +184,7 @@ impl Gateway {
         let reply = self.ask(&Request::Status)?;
         reply.status.ok_or_else(|| ClientError::Refused {
             run_dir: self.run_dir.clone(),
-            text: "its answer holds no status".to_owned(),
+            text: "its answer contains no status".to_owned(),
         })
     }
 

@@ -54,7 +54,12 @@ fn stop(mut gateway: Gateway, timeout: Duration) -> Result<ExitCode, ClientError
 }
 
 fn still_there(pid: Option<u32>, timeout: Duration) -> String {
-    let by_force = pid.map(|pid| format!(" `kill -9 {pid}` ends it at once, with its workers and their requests."));
+    let by_force = pid.map(|pid| {
+        format!(
+            " `kill -9 {pid}` kills it immediately, with its workers and their \
+        requests."
+        )
+    });
     format!(
         "the gateway is still finishing requests after {} ms. It exits when they end, or after drain.timeout_ms. \
          `sluice status` shows them.{}",

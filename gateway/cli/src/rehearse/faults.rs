@@ -183,7 +183,7 @@ fn reload(mut gateway: Gateway, limit: Duration) -> Result<Option<String>, Clien
         match line.get("ok").and_then(Value::as_bool) {
             Some(true) => return Ok(None),
             Some(false) => {
-                let why = line.get("error").and_then(Value::as_str).unwrap_or("it did not say why");
+                let why = line.get("error").and_then(Value::as_str).unwrap_or("it gave no reason");
                 return Ok(Some(why.to_owned()));
             }
             None => {}

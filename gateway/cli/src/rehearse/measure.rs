@@ -124,7 +124,7 @@ impl Stand {
         let sent = self.send(&self.mix, &sending)?;
         let account = fault.join().unwrap_or_else(|_| Account {
             events: Vec::new(),
-            problem: Some("the rehearsal itself failed to make the fault".to_owned()),
+            problem: Some("the rehearsal itself failed to cause the fault".to_owned()),
         });
         Ok((sent, account))
     }

@@ -149,7 +149,7 @@ impl HandoverDescriptors {
             return Err(io::ErrorKind::InvalidData.into());
         };
         if !(PROTOCOL_WITHOUT_AGENT..=PROTOCOL).contains(&offer.protocol) {
-            let text = "the running gateway has another version, from which this one cannot take over";
+            let text = "this version cannot take over from the version of the running gateway";
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
         let mut rest: Vec<OwnedFd> = descriptors.collect();

@@ -30,7 +30,7 @@ fn restore(gateway: &Gateway) {
         read => read.and_then(|text| gateway.gate.costs.restore(&text).map_err(io::Error::other)),
     };
     if let Err(why) = restored {
-        let text = format!("{} cannot be used, so costs are learned afresh: {why}", path.display());
+        let text = format!("{} cannot be used, so costs are learned again: {why}", path.display());
         gateway.warn(&text);
     }
 }

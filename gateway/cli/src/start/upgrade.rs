@@ -247,7 +247,7 @@ fn reclaim(gateway: &Rc<Gateway>, estate: &Estate) {
         estate.run_dir.write_pid()
     });
     if let Err(error) = mended {
-        let text = format!("{}: commands do not reach this gateway any more: {error}", estate.run_dir.path().display());
+        let text = format!("{}: commands no longer reach this gateway: {error}", estate.run_dir.path().display());
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
 }

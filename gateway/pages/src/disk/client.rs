@@ -59,7 +59,7 @@ pub enum StartupPages {
 /// News for the gateway.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DiskEvent {
-    /// Directory in use, with so many pages of before.
+    /// Directory in use, with so many pages from before.
     Ready(usize),
     /// Another gateway uses the directory.
     Busy,

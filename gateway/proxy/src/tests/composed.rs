@@ -401,7 +401,7 @@ fn compressed_page_passes_as_it_is_and_is_told_of_once_a_minute() {
         answer(&mut call, &fields, "zipped").await;
         client.answer().await;
         assert_eq!(count(&world, IncludeEnd::Failed), 2);
-        assert_eq!(world.notes().iter().filter(|note| note.contains("is to be composed")).count(), 1);
+        assert_eq!(world.notes().iter().filter(|note| note.contains("cannot be composed")).count(), 1);
     });
 }
 

@@ -130,7 +130,7 @@ async fn serve_proxied<S: Service>(mut stream: TcpStream, mut ends: Ends, servic
             return lobby.connections.remove(handle.key);
         }
         Err(_) => {
-            service.without_proxy_header(ends.peer.ip().to_canonical(), &"it sends no whole PROXY header in time");
+            service.without_proxy_header(ends.peer.ip().to_canonical(), &"it sent no complete PROXY header in time");
             return lobby.connections.remove(handle.key);
         }
     };

@@ -98,7 +98,7 @@ export function Classes({ classes }: { classes: ClassesSnapshot }) {
       </Table>
       {chosen.length === 0 && (
         <p class="empty">
-          {classes.classes.length === 0 ? 'No request has come yet.' : 'No class has this in its name.'}
+          {classes.classes.length === 0 ? 'No request has arrived yet.' : 'No class has this in its name.'}
         </p>
       )}
       {chosen.length > ROWS_FIRST && (

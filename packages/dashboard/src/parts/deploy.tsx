@@ -173,7 +173,7 @@ function Arms({ experiments }: { experiments: readonly ExperimentSnapshot[] }) {
             {name}:{arm.name}
           </code>{' '}
           <small>against {baseline}</small>{' '}
-          {arm.findings.length === 0 && <small>too few views to tell</small>}
+          {arm.findings.length === 0 && <small>too few views for a result</small>}
           {arm.findings.map((finding, at) => (
             <span key={finding.measure} class={finding.verdict === 'worse' ? 'warn' : ''}>
               {at > 0 && ', '}

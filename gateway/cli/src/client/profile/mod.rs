@@ -191,7 +191,7 @@ fn read(taken: &[ProfileFile], route: Option<&str>) -> Result<Read, FileError> {
         if route.is_some() {
             let times = times_of(&taken.file)?;
             if times.is_cut || taken.requests_cut {
-                report.errors.push(format!("worker {}: there were too many requests; some are left out", taken.worker));
+                report.errors.push(format!("worker {}: there were too many requests; some are omitted", taken.worker));
             }
             let wanted: HashSet<u64> = taken.requests.iter().copied().collect();
             if let Some(track) = profile.tracks.last_mut() {

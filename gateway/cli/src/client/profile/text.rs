@@ -70,7 +70,7 @@ pub fn of(report: &Report) -> String {
         out.push_str(match report.requests {
             Some(0) => "No request of that class ran in that time; --all profiles every worker.\n",
             Some(_) => "No sample belongs to these requests; profile for longer.\n",
-            None => "The main thread did nothing in that time.\n",
+            None => "The main thread was idle in that time.\n",
         });
         return out;
     }

@@ -154,11 +154,11 @@ impl Reloader {
         self.note_tried(generation);
         let whom = match share {
             Some(millionths) => format!("{} % of visitors try", f64::from(millionths) / 10_000.0),
-            None => "requests by chance go to".to_owned(),
+            None => "random requests go to".to_owned(),
         };
         let text = format!("{whom} generation {generation}; both versions are compared for {} s", lasts.as_secs());
         self.tell(&text);
-        self.tell("`sluice canary` shows how it compares; promote, hold and back decide by hand");
+        self.tell("`sluice canary` shows the comparison; promote, hold and back decide manually");
         self.show_trial();
         self.log_trial("running", &text);
         // A trial may last for hours, and a service manager waits for minutes.
