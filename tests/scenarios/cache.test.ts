@@ -378,10 +378,10 @@ void test('`sluice cache show` says why a page is not kept', async (t) => {
     await get(sluice, target);
     assert.match(
       await shown(target),
-      new RegExp(`^Its latest answer, 200 of \\d s ago, was not kept: ${why}\\.$`, 'm'),
+      new RegExp(`^Its latest answer \\(200, \\d s ago\\) was not cached: ${why}\\.$`, 'm'),
     );
   }
-  assert.equal(await shown('/never/x'), 'It was not kept: its path is in cache.bypass.\n');
+  assert.equal(await shown('/never/x'), 'It was not cached: its path is in cache.bypass.\n');
   await get(sluice, '/a?cc=public,max-age=60');
   assert.match(await shown('/a?cc=public,max-age=60'), /^200 {2}\d+ bytes, .*fresh for/);
 });

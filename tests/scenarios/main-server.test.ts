@@ -126,7 +126,7 @@ void test('an app that is an HTTPS server is served, and the log says where TLS 
 });
 
 for (const [kind, cause] of [
-  ['h2c', /an HTTP\/2 server in clear text/],
+  ['h2c', /an HTTP\/2 server without TLS/],
   ['h2', /an HTTP\/2 server without allowHTTP1/],
   ['net', /a plain net\.Server/],
 ] as const) {

@@ -101,8 +101,8 @@ fn parts_that_do_not_fit_are_errors() {
     let node = |id: u32, children: &[u32]| json!({ "id": id, "callFrame": {}, "children": children });
     let with = |nodes: Value, samples: Value| json!({ "nodes": nodes, "samples": samples, "timeDeltas": [0], "startTime": 0, "endTime": 1 });
     for (value, error) in [
-        (json!({}), "it holds no CPU profile"),
-        (json!([]), "it holds no CPU profile"),
+        (json!({}), "it contains no CPU profile"),
+        (json!([]), "it contains no CPU profile"),
         (json!({ "head": {}, "samples": [] }), "it has the format from before 2017"),
         (json!(7), "invalid type: integer `7`, expected a CPU profile or a trace"),
         (with(json!([node(1, &[])]), json!([2])), "node 2 is named and is not in the tree of calls"),

@@ -119,11 +119,8 @@ fn variants(url: &str, kept: &[KeptSnapshot], unkept: Option<&UnkeptSnapshot>) -
     let mut out = String::new();
     // Writing to a String cannot fail.
     if let Some(UnkeptSnapshot { why, status, age_s }) = unkept {
-        let answer = if *status > 0 {
-            format!("Its latest answer, with status {status}, {age_s} s ago, was")
-        } else {
-            "It was".to_owned()
-        };
+        let answer =
+            if *status > 0 { format!("Its latest answer ({status}, {age_s} s ago) was") } else { "It was".to_owned() };
         let _ = writeln!(out, "{answer} not cached: {}.", harmless(why));
     } else if kept.is_empty() {
         let _ = writeln!(

@@ -121,7 +121,7 @@ async function bounded(settling: Promise<void>, id: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = later(() => {
-      report(`hooks after request ${id} took longer than ${SETTLE_MS_MAX} ms; the next request goes ahead.`);
+      report(`hooks after request ${id} took longer than ${SETTLE_MS_MAX} ms; the next request starts now.`);
       resolve();
     }, SETTLE_MS_MAX);
     timer.unref();

@@ -89,7 +89,7 @@ export function readError(thrown: unknown): Error {
 
 function checkSendable({ statusCode, headers }: HttpError): void {
   if (!Number.isInteger(statusCode) || statusCode < 200 || statusCode > 599)
-    throw new RangeError('its status is no number from 200 to 599');
+    throw new RangeError('its status is not a number from 200 to 599');
   for (const [name, value] of Object.entries(headers)) {
     validateHeaderName(name);
     if (typeof value !== 'string') throw new TypeError(`its header ${name} is no text`);
