@@ -28,9 +28,9 @@ const PURGE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const PURGE: &str = "purge";
 /// Longest time for the body of an action.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time in which a reload may say that it does not begin; events report its progress.
+/// Time limit for the rejection of a reload. Events report its progress.
 const REFUSED_TIMEOUT: Duration = Duration::from_millis(500);
-/// The longest profile, seconds.
+/// Maximum duration of a profile, seconds.
 const PROFILE_S_MAX: u32 = 60;
 
 /// Answer to an action: a status and JSON.

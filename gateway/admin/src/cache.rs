@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::Operator;
 use crate::actions::{Done, done, failed, parsed};
 
-/// Tags of one request.
+/// Maximum number of tags in one request.
 const TAGS_MAX: usize = 1000;
 const WHICH: &str = "Name the pages: one of \"url\", \"prefix\", \"tag\", \"tags\" and \"all\": true, as in \
     {\"tag\":\"product-1\"}. URLs begin with \

@@ -36,13 +36,13 @@ use crate::{FlameOf, Operator, Readiness, actions, cache, host, metrics, packed}
 const CONNECTIONS_MAX: usize = 64;
 /// Headers of a request to the admin address.
 const HEADERS_MAX: usize = 64;
-/// Longest head of a request to the admin address; hyper's smallest buffer is 8 KiB.
+/// Maximum size of the headers of a request to the admin address, bytes. Hyper's smallest buffer is 8 KiB.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Longest wait for the head of a request, and longest pause before the next on the same connection.
+/// Maximum wait for the headers of a request, and maximum pause before the next request on the same connection.
 const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
-/// Time after which a connection is asked to end with the answer under way; after [`LAST_ANSWER_MAX`] more it is cut.
+/// Age of a connection after which it ends with its current answer. After [`LAST_ANSWER_MAX`] more it is cut.
 const CONNECTION_MAX: Duration = Duration::from_secs(300);
-/// Longest time for the last answer of a connection that is asked to end.
+/// Maximum time for the last answer of such a connection.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
 /// The type of what programs read.
 pub(crate) const JSON: &str = "application/json";

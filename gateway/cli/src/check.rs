@@ -25,7 +25,7 @@ use crate::{files, output, settings};
 
 /// Column at which origins stand, where values are short enough.
 const ORIGIN_COLUMN: usize = 48;
-/// Longest time in which a running gateway may say what it has seen.
+/// Time limit for the observations of a running gateway.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// Exit code 2 when something is wrong; all of it is told at once.

@@ -31,7 +31,8 @@ use measure::Stand;
 
 /// Module with which a worker can be made to loop.
 const PROBE: &str = include_str!("rehearse/loop.cjs");
-/// Time beyond `workers.start_timeout_ms` in which all workers must serve at first: they may start one after the other.
+/// Time beyond `workers.start_timeout_ms` in which all workers must be ready at first. They may start one after the
+/// other.
 const START_MAX: Duration = Duration::from_secs(120);
 
 /// Reason why there is no report.

@@ -16,7 +16,7 @@ use crate::record::{RequestName, Run, RunCounts};
 pub const ALARMING_US: u64 = 1_000_000;
 /// Longest plausible run, microseconds: a day.
 const RUN_US_MAX: u64 = 86_400_000_000;
-/// Long runs that are judged in one check for alarms; more add no information.
+/// Maximum number of long runs in one check for alarms. More add no information.
 const UNJUDGED_MAX: usize = 100;
 
 /// A run that is to be judged.

@@ -23,7 +23,7 @@ use crate::record::RequestName;
 pub use choice::ProfileOrder;
 use choice::Tails;
 
-/// Length of a request's target that is kept, characters.
+/// Maximum stored length of a request's target, characters.
 const TARGET_CHARS_MAX: usize = 200;
 const EXTENSION: &str = "cpuprofile";
 

@@ -8,9 +8,9 @@ use crate::log::{Counts, time};
 use crate::page::{aligned, duration, ms, plural};
 use crate::plan::{Answer, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
 
-/// Characters of a class's name that are shown.
+/// Maximum shown length of a class's name, characters.
 const NAME_CHARS_MAX: usize = 44;
-/// Classes that the text shows.
+/// Maximum number of classes in the text.
 const CLASSES_MAX: usize = 10;
 /// Median above which a class is rather of streams than of requests, milliseconds.
 const LONG_MS: f64 = 30_000.0;

@@ -10,9 +10,9 @@ use crate::findings::findings;
 use crate::matrix::{Fault, Load};
 use crate::tally::{Failure, GatewayTally, Tally};
 
-/// Paths that the table shows.
+/// Maximum number of paths in the table.
 const PATHS_MAX: usize = 10;
-/// Characters of a path that are shown.
+/// Maximum shown length of a path, characters.
 const PATH_CHARS_MAX: usize = 60;
 
 /// Most that the app answered.

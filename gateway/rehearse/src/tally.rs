@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use sluice_sketch::Times;
 
-/// Kinds of failures that are counted apart; more than the error catalogue has codes. Further ones are counted together.
+/// Maximum number of distinguished kinds of failures. More than the error catalogue has codes. Further ones are
+/// counted together.
 const KINDS_MAX: usize = 64;
 
 /// Codes of requests that were refused before a worker got them, for lack of room or time.

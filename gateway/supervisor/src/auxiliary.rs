@@ -20,11 +20,11 @@ use tokio::task::AbortHandle;
 
 use crate::preface;
 
-/// Additional addresses that an app may open.
+/// Maximum number of additional addresses of an app.
 const ADDRESSES_MAX: usize = 32;
-/// Open connections of one address.
+/// Maximum number of open connections per address.
 const CONNECTIONS_MAX: usize = 512;
-/// Workers that a connection is offered to before it is closed.
+/// Maximum number of workers to which a connection is offered before it is closed.
 const TRIES_MAX: usize = 8;
 /// Time between two attempts to bind an address.
 const BIND_PERIOD: Duration = Duration::from_secs(2);

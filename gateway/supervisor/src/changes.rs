@@ -22,7 +22,7 @@ use crate::{Start, Supervisor};
 
 /// Time between two checks of the files.
 const PERIOD: Duration = Duration::from_millis(200);
-/// Maximum number of watched files, more than an app has of its own; further ones are not watched.
+/// Maximum number of watched files. Further ones are not watched.
 const FILES_MAX: usize = 10_000;
 /// Watches the files until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {

@@ -23,11 +23,11 @@ use tokio::time::timeout;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// Largest report that is kept, bytes; one of 10,000 open handles has 3 MiB.
+/// Maximum size of a stored report, bytes. One of 10,000 open handles has 3 MiB.
 const REPORT_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Age from which a report is of something that the process has survived.
+/// Age above which a report belongs to an error that the process survived.
 const REPORT_AGE_MAX: Duration = Duration::from_secs(10);
-/// Longest wait for a report: reading or writing of a network file system may hang.
+/// Maximum wait for a report. Reading or writing of a network file system may hang.
 const TAKE_TIMEOUT: Duration = Duration::from_secs(2);
 /// End of a report's name.
 const SUFFIX: &str = ".report";

@@ -10,9 +10,9 @@ use tokio::sync::Notify;
 
 use crate::log::Verdict;
 
-/// Purges that wait; more become one of everything.
+/// Maximum number of waiting purges. More become one of everything.
 const WAITING_MAX: usize = 1_000;
-/// Bytes of the URLs, prefixes and tags that wait; more become a purge of everything as well.
+/// Maximum size of the URLs, prefixes and tags of waiting purges, bytes. More become a purge of everything as well.
 const WAITING_BYTES_MAX: usize = 1024 * 1024;
 
 #[derive(Default)]

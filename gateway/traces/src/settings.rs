@@ -11,9 +11,9 @@ use crate::sampler::Sampler;
 const ENDPOINT_DEFAULT: &str = "http://127.0.0.1:4318";
 const PATH: &str = "/v1/traces";
 const SERVICE_DEFAULT: &str = "sluice";
-/// Headers that a variable may add to exports.
+/// Maximum number of headers that a variable may add to exports.
 const HEADERS_MAX: usize = 64;
-/// Attributes of the service that a variable may add to exports.
+/// Maximum number of attributes of the service that a variable may add to exports.
 const ATTRIBUTES_MAX: usize = 64;
 
 /// Settings of the export.

@@ -8,17 +8,17 @@ use sluice_sketch::Fading;
 
 use crate::names::{Names, OTHER};
 
-/// Components that are distinguished.
+/// Maximum number of distinguished components.
 const COMPONENTS_MAX: usize = 500;
-/// Outcomes that are distinguished, over all components.
+/// Maximum number of distinguished outcomes, over all components.
 const OUTCOMES_MAX: usize = 16;
 /// Longest name of a component.
 const NAME_CHARS_MAX: usize = 100;
 /// Longest outcome.
 const OUTCOME_BYTES_MAX: usize = 24;
-/// Components that are shown to operators; metrics have all.
+/// Maximum number of components shown to operators. Metrics have all.
 const SHOWN_MAX: usize = 50;
-/// Most CPU time that one report can add, microseconds: an hour.
+/// Maximum CPU time that one report can add, microseconds. An hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// Outcomes that leave no hole that nobody wanted: HTML, a component that only the browser renders, and one that the visitor's browser cannot run.

@@ -5,7 +5,7 @@ use super::{Access, Config};
 
 /// Maximum number of users, as each login is compared with all of them.
 pub const USERS_MAX: usize = 1_000;
-/// Bounds the work of one login: two more double it twice, and 14 takes about a second.
+/// Maximum cost of a password hash. Two more double it twice, and 14 takes about a second.
 const COST_MAX: u32 = 14;
 const COST_MIN: u32 = 4;
 const SALT_AND_HASH_LEN: usize = 53;

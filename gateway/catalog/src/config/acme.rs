@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::Config;
 use super::checks::is_host_name;
 
-/// Names in one config.
+/// Maximum number of names in one config.
 const NAMES_MAX: usize = 100;
 
 pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, String)) {

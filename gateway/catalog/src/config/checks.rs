@@ -13,7 +13,7 @@ use super::{Config, Order, access, acme, log, upstreams};
 
 /// Shortest time after which a worker counts as stuck.
 const STUCK_AFTER_MS_MIN: u64 = 1_500;
-/// Media types that may be named.
+/// Maximum number of media types.
 const TYPES_MAX: usize = 256;
 
 /// Calls `problem` with a key and what is wrong with it.

@@ -13,7 +13,7 @@ pub const DEVICES: [&str; 3] = ["mobile", "desktop", "bot"];
 pub const EVERY_COMPONENT: &str = "*";
 /// Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes.
 pub const VITALS_PATH: &str = "/.sluice/vitals";
-/// Entries of one dial; each worker is sent all of them.
+/// Maximum number of entries of a dial. Each worker is sent all of them.
 const ENTRIES_MAX: usize = 200;
 /// Longest name of a component.
 const NAME_CHARS_MAX: usize = 100;

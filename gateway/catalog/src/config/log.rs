@@ -2,7 +2,7 @@
 
 use super::Log;
 
-/// Headers that the access log may have.
+/// Maximum number of headers in the access log.
 const HEADERS_MAX: usize = 32;
 
 /// Calls `problem` with a key and what is wrong with it.

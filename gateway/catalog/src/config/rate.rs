@@ -1,9 +1,9 @@
 //! Form of a rate limit: `50/s`, `5/min burst 20`, and the path that it is for. This module must not know how requests are
 //! counted.
 
-/// Requests that may be asked for in one unit of time, and as a burst.
+/// Maximum number of requests per unit of time, and of a burst.
 const COUNT_MAX: u64 = 1_000_000;
-/// Paths that may have a limit of their own; each request is compared with all of them.
+/// Maximum number of paths with their own limit. Each request is compared with all of them.
 pub(super) const LIMITS_MAX: usize = 256;
 
 const UNITS: [(&str, u64); 3] = [("s", 1), ("min", 60), ("h", 3600)];

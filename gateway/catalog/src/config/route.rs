@@ -6,7 +6,7 @@
 use super::duration::parse_ms;
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
-/// Routes that may be named.
+/// Maximum number of routes.
 pub(super) const ROUTES_MAX: usize = 256;
 
 /// Requests that a route matches, and their settings.

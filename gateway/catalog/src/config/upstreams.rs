@@ -14,11 +14,11 @@ use super::values::{Column, Form, Kind, Value, elements};
 const UPSTREAMS_MAX: usize = 64;
 /// Targets of one upstream.
 const TARGETS_MAX: usize = 32;
-/// Longest limit, milliseconds: an hour.
+/// Longest time limit, milliseconds. An hour.
 const TIME_MS_MAX: u64 = 3_600_000;
-/// Most connections to one target.
+/// Maximum number of connections to one target.
 const CONNECTIONS_MAX: u64 = 10_000;
-/// Most times that a request is sent again.
+/// Maximum number of retries of a request.
 const RETRIES_MAX: u64 = 5;
 
 /// Another host for some routes, as the file has it.

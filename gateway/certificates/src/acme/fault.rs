@@ -9,7 +9,7 @@ use instant_acme::{Error, Problem};
 use super::settings::Method;
 use super::store::StoreError;
 
-/// Text of a CA that is passed on.
+/// Maximum length of a message of the CA in the log, characters.
 const DETAIL_CHARS_MAX: usize = 400;
 const TYPE: &str = "urn:ietf:params:acme:error:";
 

@@ -23,11 +23,11 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::fault::Fault;
 
-/// Longest time of one request to the CA.
+/// Time limit of one request to the CA.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// Longest time for connecting to the CA.
+/// Time limit of a connection to the CA.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of an answer that are read: certificate chains have a few thousand.
+/// Maximum size of an answer of the CA, bytes. Certificate chains have a few thousand.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
 /// The client. Clones share connections.

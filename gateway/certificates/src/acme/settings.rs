@@ -12,7 +12,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// Longest name of a CA's folder.
+/// Maximum length of the name of a CA's directory, bytes.
 const FOLDER_BYTES_MAX: usize = 120;
 
 /// Way of showing the CA that a name leads to this gateway.

@@ -16,9 +16,9 @@ const CHALLENGES: &str = "challenges";
 const ACCOUNT: &str = "account.json";
 const FAILURES: &str = "failures.json";
 const LOCK: &str = "lock";
-/// Largest file that is read from the folder.
+/// Maximum size of a file in the directory, bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Longest answer to a challenge: a token and the thumbprint of a key.
+/// Maximum size of the answer to a challenge, bytes. A token and the thumbprint of a key.
 const ANSWER_BYTES_MAX: u64 = 1_024;
 /// Bytes that are written to see whether there is room, before the CA is asked: more than a certificate takes.
 const PROBE_BYTES: usize = 64 * 1024;

@@ -10,7 +10,7 @@ use super::status::{aligned, harmless, milliseconds};
 use crate::args::ClassesArgs;
 use crate::output;
 
-/// The most of a class's name that is shown.
+/// Maximum shown length of a class's name, characters.
 const NAME_CHARS_MAX: usize = 60;
 
 pub fn run(args: &ClassesArgs) -> Result<ExitCode, ClientError> {

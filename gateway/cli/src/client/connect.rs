@@ -25,9 +25,9 @@ use crate::registry;
 use crate::run_dir::{RunDir, RunDirError};
 use crate::state_dir;
 
-/// A gateway that lives answers far sooner.
+/// Time limit for the answer of a gateway.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// The longest line from a gateway: a snapshot of a thousand workers is far shorter.
+/// Maximum size of a line from a gateway, bytes. A snapshot of a thousand workers is far shorter.
 const LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Reason why a command failed.

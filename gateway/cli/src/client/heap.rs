@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::stderr;
 
-/// Longest wait for a snapshot.
+/// Maximum wait for a snapshot.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(620);
 /// Bytes of a heap that Node.js writes in a second of a snapshot, by measurement (decision 0062).
 const BYTES_PER_S: u64 = 16 * 1024 * 1024;
@@ -34,7 +34,7 @@ const BYTES_PER_S: u64 = 16 * 1024 * 1024;
 const MEMORY_FACTOR: u64 = 13;
 /// Size of its file, likewise.
 const FILE_FACTOR: u64 = 2;
-/// Rows that people read.
+/// Maximum number of shown rows.
 const ROWS_MAX: usize = 40;
 
 pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {

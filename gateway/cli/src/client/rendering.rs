@@ -11,7 +11,7 @@ use super::status::{duration, harmless, milliseconds};
 
 /// Settings of the dial that `sluice status` shows; the dashboard and `--json` have all.
 const SETTINGS_MAX: usize = 6;
-/// Experiments that it shows.
+/// Experiments that `sluice status` shows.
 const EXPERIMENTS_MAX: usize = 6;
 
 /// Nothing where neither `@sluice/render` nor `render.server` is in use.

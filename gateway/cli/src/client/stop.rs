@@ -16,8 +16,8 @@ use crate::args::StopArgs;
 use crate::exit::Exit;
 use crate::output;
 
-/// Time between the end of the connection and that of the process, in which there is little left to do. A parent that
-/// does not collect its child leaves the process in the table, though it is gone.
+/// Time limit between the end of the connection and the exit of the process. A parent that does not collect its child
+/// leaves the process in the table, though it is gone.
 const LAST_STEPS_MAX: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 

@@ -22,7 +22,7 @@ use crate::client::status::harmless;
 
 /// Bounds of the time between two kills.
 const KILL_EVERY: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
-/// Time beyond `workers.stuck_after_ms` in which a stuck worker must be gone.
+/// Time beyond `workers.stuck_after_ms` in which a stuck worker must exit.
 const GONE_MAX: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 

@@ -12,7 +12,7 @@ use crate::state_dir;
 
 /// Interval of looks at the directory.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Longest wait for a look. A network file system may hang.
+/// Time limit of one check of the state directory. A network file system may hang.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Look at a directory that has been begun.

@@ -11,7 +11,8 @@ use std::rc::Rc;
 use sluice_cache::{Moment, begins, coarse, is_page, names_of};
 use sluice_catalog::snapshot::Purge;
 
-/// Purges that are remembered for renders and walks under way. One that began before them counts as affected by any forgotten purge.
+/// Maximum number of purges remembered for running renders and walks. One that began before them counts as affected
+/// by any forgotten purge.
 const PURGES_MAX: usize = 10_000;
 
 /// One purge.

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::pages::Pages;
 use super::rules::rules;
 
-/// Longest wait for pages that are still to be written when the gateway exits.
+/// Maximum wait for unwritten pages when the gateway exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Pages {

@@ -8,7 +8,7 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::UnkeptSnapshot;
 use tokio::time::Instant;
 
-/// Pages of which the latest reason is remembered.
+/// Maximum number of pages whose latest reason is remembered.
 const UNKEPT_MAX: usize = 20_000;
 
 /// Reason why a page was not cached.

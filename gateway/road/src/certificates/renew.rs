@@ -16,9 +16,9 @@ use sluice_wire::front::tls::CertificateValidity;
 
 /// Pause between two checks whether another config is in force.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Most certificates that an alarm names.
+/// Maximum number of certificates in an alarm.
 const NAMED_MAX: usize = 3;
-/// Most certificates that `sluice status` shows.
+/// Maximum number of certificates in `sluice status`.
 const SHOWN_MAX: usize = 100;
 
 /// Connection to the thread that requests certificates; `None` until a config has names for a CA.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use sluice_scheduler::WorkerId;
 
-/// Most sessions that are remembered in each table.
+/// Maximum number of remembered sessions in each table.
 pub(crate) const SESSIONS_MAX: usize = 50_000;
 
 struct Entry<V> {

@@ -9,7 +9,7 @@ use super::record::PROTOCOL;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// Longest fingerprint and version that are shown, characters.
+/// Maximum shown length of a fingerprint or version, characters.
 const SHOWN_MAX: usize = 40;
 
 /// Warns of a preload whose protocol is not the gateway's, once for each.

@@ -10,7 +10,7 @@ use super::record::ControlRecord;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// Longest path or name of a worker that is taken, bytes.
+/// Maximum length of a path or name from a worker, bytes.
 const WORD_BYTES_MAX: usize = 256;
 
 /// Libraries of which the log has told.

@@ -21,7 +21,7 @@ use crate::front::tls;
 use crate::front::{connection, h2};
 use crate::socket::Socket;
 
-/// Connections a tick that are told why they are closed; further ones are closed without an answer.
+/// Maximum number of refused connections per tick that get an answer. Further ones are closed without an answer.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
 /// Fate of the socket when accepting stops.

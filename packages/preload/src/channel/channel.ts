@@ -14,13 +14,13 @@ import type { Channel as ChannelHost } from '../api.js';
 import type { Control } from '../control/control.js';
 import { parseLine, readLines } from './lines.js';
 
-/** Largest message as JSON, in characters. */
+/** Maximum length of a message as JSON, characters. */
 const MESSAGE_CHARACTERS_MAX = 1024 * 1024;
-/** Bytes that wait for a worker that does not read. */
+/** Maximum size of messages that wait for a worker that does not read, bytes. */
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
-/** Messages that wait until this process serves. */
+/** Maximum number of messages that wait until this process serves. */
 const EARLY_MAX = 100;
-/** Room for what stands around a message. */
+/** Maximum length of a line with a message, characters. */
 const LINE_CHARACTERS_MAX = MESSAGE_CHARACTERS_MAX + 100;
 
 type Listener = (message: unknown, from: number) => void;

@@ -6,9 +6,9 @@ import type { FinishedRequest, Hook, HookedRequest, Unsubscribe } from '../api.j
 import type { Registry } from './registry.js';
 import { later, noLater } from '../timers.js';
 
-/** Hooks of each kind. */
+/** Maximum number of hooks of each kind. */
 const HOOKS_MAX = 100;
-/** Longest time for all that runs after one request, together. */
+/** Maximum total time of the hooks after one request. */
 export const SETTLE_MS_MAX = 5_000;
 
 interface Entry<T extends HookedRequest> {

@@ -38,7 +38,7 @@ pub(super) use files::{clean_up_at_signals, read_into};
 use flame::{Flame, Unit};
 use hot::FunctionCost;
 
-/// Time that the gateway and the workers need beyond the profile's own.
+/// Time that gateway and workers may need beyond the duration of the profile.
 pub(super) const LAST_STEPS_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// Output of `--json`. Times in milliseconds.

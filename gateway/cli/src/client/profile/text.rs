@@ -9,11 +9,11 @@ use super::hot::FunctionCost;
 use super::{Report, milliseconds as in_ms};
 use crate::client::status::{aligned, duration, harmless, milliseconds};
 
-/// The most of a name that is shown.
+/// Maximum shown length of a name, characters.
 const NAME_CHARS_MAX: usize = 60;
-/// Rows that people read; the page and `--json` have more.
+/// Maximum number of shown rows. The page and `--json` have more.
 const ROWS_MAX: usize = 40;
-/// Functions that people read; the page and `--json` have more.
+/// Maximum number of shown functions. The page and `--json` have more.
 const PLACES_MAX: usize = 20;
 
 /// Title of the report.
