@@ -54,7 +54,7 @@ void test('another trial during a trial takes its place, and its command follows
   assert.equal((await site.sluice.cli(['canary', 'back'])).code, 0);
   for (const { code, stderr } of await Promise.all([first, second])) {
     assert.equal(code, 1);
-    assert.match(stderr, /generation 3 is abandoned: it was rolled back: by hand/);
+    assert.match(stderr, /generation 3 is abandoned: it was rolled back: manually/);
   }
   await allOf(site.sluice, 1, 2);
   assert.equal(count(await versionsOf(site), 'one'), VISITORS);
@@ -101,7 +101,7 @@ void test('a deploy during a hold reaches workers that start meanwhile, and nobo
   const reload = site.sluice.cli(['reload', '--hold', '1', '--for', '10m']);
   await site.until('running');
   assert.equal((await site.sluice.cli(['canary', 'hold'])).code, 0);
-  assert.equal((await site.until('held')).reason, 'held by hand');
+  assert.equal((await site.until('held')).reason, 'held manually');
   // The files of both versions are one folder here, so a worker that is replaced now reads what is there.
   site.next({ version: 'three' });
   const before = await versionsOf(site);

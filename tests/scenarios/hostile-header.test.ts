@@ -74,7 +74,7 @@ void test('I5: 100 hostile requests for a page keep nobody else from it', async 
   // One for each browser that the attacker pretends to be at most twice, and what was probed in between.
   assert.ok(deaths <= 16, `${deaths} workers died`);
   const { stdout } = await sluice.cli(['quarantine']);
-  assert.match(stdout, /GET \/popular +told by x-evil/);
+  assert.match(stdout, /GET \/popular +recognized by x-evil/);
   assert.doesNotMatch(stdout, /secret-value/);
   const note = await eventually(
     () =>

@@ -157,7 +157,7 @@ fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
 fn verdict(change: Option<&LikeForLike>) -> String {
     let Some(change) = change else {
         return format!(
-            "Too few requests to compare: no class came {REQUESTS_MIN} times on both sides with known CPU times.\n"
+            "Too few requests to compare: no class has {REQUESTS_MIN} requests with known CPU times on both sides.\n"
         );
     };
     let [before_s, after_s] = [change.before_us, change.after_us].map(|us| us / 1_000.0);

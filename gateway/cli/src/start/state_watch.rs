@@ -55,13 +55,14 @@ fn alarm(why: Option<&str>, watched: &Path, used: &Path) -> Option<String> {
         "a restart forgets what requests cost, and profiles and crash evidence are lost".to_owned()
     } else {
         let used = used.display();
-        format!("learned costs, profiles and crash evidence are kept in {used}, and may be lost with it")
+        format!("learned costs, profiles and crash evidence are stored in {used}, and may be lost with it")
     };
     match why {
         Some(why) => {
             let restart = if watched == used { "" } else { ". Then restart the gateway" };
             Some(format!(
-                "no file can be kept in the state directory ({why}): {meanwhile}. Requests are served as before. Free the disk, \
+                "no file can be stored in the state directory ({why}): {meanwhile}. Requests are served as before. \
+                 Free the disk, \
                  make the directory writable for this user alone, or name another one with --state-dir{restart}"
             ))
         }

@@ -63,7 +63,7 @@ pub fn of(report: &Report) -> String {
         let _ = writeln!(out, "only samples of these {requests} requests");
     }
     for error in &report.errors {
-        let _ = writeln!(out, "left out: {}", harmless(error));
+        let _ = writeln!(out, "omitted: {}", harmless(error));
     }
     let _ = writeln!(out, "flame graph: {}\nprofile: {}\n", harmless(&report.html), harmless(&report.file));
     if report.components.is_empty() && report.places.is_empty() {

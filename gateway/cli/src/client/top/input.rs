@@ -52,7 +52,7 @@ pub(super) const HELP: [(&str, &str); 12] = [
     ("Ctrl-L", "draw everything anew"),
     ("Ctrl-Z", "suspend; `fg` resumes"),
     ("?", "this help"),
-    ("q, Ctrl-C", "leave"),
+    ("q, Ctrl-C", "quit"),
     ("Esc", "close the help or the filter, otherwise quit"),
 ];
 

@@ -73,7 +73,7 @@ impl Trial {
             Some(_) if self.asks.is_some() || self.is_held_by_hand => TrialState::Held,
             Some(_) => TrialState::Running,
         };
-        let held = self.is_held_by_hand.then(|| "held by hand".to_owned());
+        let held = self.is_held_by_hand.then(|| "held manually".to_owned());
         let none = Comparison::default();
         let comparison = comparison.unwrap_or(&none);
         TrialSnapshot {
@@ -241,12 +241,12 @@ impl Reloader {
             return;
         };
         match action {
-            TrialAction::Promote => self.end_trial(true, "by hand"),
-            TrialAction::Back => self.end_trial(false, "by hand"),
+            TrialAction::Promote => self.end_trial(true, "manually"),
+            TrialAction::Back => self.end_trial(false, "manually"),
             TrialAction::Hold => {
                 trial.is_held_by_hand = true;
-                self.tell("held by hand");
-                self.log_trial("held", "by hand");
+                self.tell("held manually");
+                self.log_trial("held", "manually");
                 self.show_trial();
             }
         }
