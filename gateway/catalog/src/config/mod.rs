@@ -568,14 +568,14 @@ config! {
 
     /// CPU profiles that the gateway takes by itself.
     profile: Profile {
-        /// Requests to profile after one of their class took more CPU time than 99 of 100 usually do. A profiled request is alone
-        /// in its worker. The slowest three of each class stay for a day in `profiles/tail` of the state directory, with their
-        /// targets.
+        /// Requests to profile after a request of their class took more CPU time than 99 of 100 usually take. A profiled request is
+        /// alone in its worker. The slowest three of each class stay for a day in `profiles/tail` of the state directory, with
+        /// their targets.
         tail: Tails = Tails::Sampled => reload;
     }
 
-    /// Spans of requests for OpenTelemetry. Its own variables set the rest: `OTEL_EXPORTER_OTLP_ENDPOINT` (`http://127.0.0.1:4318`
-    /// by default), `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME` (`sluice` by default),
+    /// Spans of requests for OpenTelemetry, whose variables set the rest: `OTEL_EXPORTER_OTLP_ENDPOINT` (`http://127.0.0.1:4318` by
+    /// default), `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME` (`sluice` by default),
     /// `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
     traces: Traces {
         /// Whether spans are exported, with OTLP over HTTP (protobuf). The gateway's span is then the parent of the app's spans.
