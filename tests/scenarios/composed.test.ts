@@ -51,7 +51,7 @@ async function counted(sluice: Sluice, include: string): Promise<number> {
   return Number(found?.[1] ?? Number.NaN);
 }
 
-void test('I7: a listing from React is rendered once, and each of 300 visitors gets their own cart in it', async (t) => {
+void test('I7: a React list is rendered once, and each of 300 visitors gets their own cart in it', async (t) => {
   const { options, asked } = shop(t);
   const sluice = await running(t, options);
   const visit = async (visitor: number): Promise<void> => {
@@ -119,7 +119,7 @@ void test('late and failed includes leave their alt or nothing, and log and metr
   );
 });
 
-void test('I1: one worker that takes one request at a time renders a page and all that stands in it', async (t) => {
+void test('I1: one worker with one request at a time renders a page and its includes', async (t) => {
   const { options } = shop(t, { workers: 1, flags: STRICT, config: COMPOSE });
   const sluice = await running(t, options);
   const includes = Array.from({ length: 20 }, (_, at) => `<esi:include src="/wait?ms=${at}"/>`).join('');

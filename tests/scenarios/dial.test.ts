@@ -198,7 +198,7 @@ void test('components, pages and beacons are counted by setting, in status, metr
   assert.deepEqual([record['status'], record['worker'], record['method']], [204, null, 'POST']);
 });
 
-void test('I6, I8: garbage, lies and floods of beacons are refused, bounded, and reach no worker', async (t) => {
+void test('I6, I8: malformed, false and excessive beacons are rejected, limited, and reach no worker', async (t) => {
   const config = `${CONFIG}[server]\ntrusted_peers = ["127.0.0.1"]\n`;
   const sluice = await running(t, { entry: ownApp('renders.cjs'), workers: 1, config });
   await ask(sluice, '/page?setting=s50');

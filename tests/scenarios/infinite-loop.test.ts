@@ -20,7 +20,7 @@ import {
   stuckApp,
 } from './stuck.ts';
 
-void test('I4: an infinite loop is named with function, file, line and request, and its worker is killed', async (t) => {
+void test('I4: an infinite loop is reported with function, file, line and request, and its worker is killed', async (t) => {
   const sluice = await running(t, { entry: stuckApp, workers: 2, env: quick, cwd: path.dirname(stuckApp) });
   const client = await sent(sluice, '/loop?visit=7');
   await statusWhen(sluice, ({ requests }) => requests.in_service === 1, 'a request in service');

@@ -152,7 +152,7 @@ void test('no spelling of a path dodges its limit, and ping and readiness have n
   }
 });
 
-void test('I6: more clients than the table holds are all served, and one that is over its limit stays so', async (t) => {
+void test('I6: more clients than the table has entries are all served, and a client over its limit stays limited', async (t) => {
   const config = '[server]\ntrusted_peers = ["127.0.0.1"]\n[rate.limits]\n"/" = "1/h burst 3"\n';
   const sluice = await running(t, {
     entry: app('trivial.js'),

@@ -36,7 +36,7 @@ async function hostile(
 }
 
 void test(
-  'I6: half handshakes end with the time for headers, and nobody waits for them',
+  'I6: incomplete handshakes end with the time limit for headers, and delay no other client',
   { skip: missing },
   async (t) => {
     const env = bounds({ headers_timeout_ms: 2000 });
