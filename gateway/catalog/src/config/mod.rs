@@ -221,8 +221,8 @@ config! {
         /// Maximum time for which a connection may be idle between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => reload;
         /// Maximum total size of the header lines of a request, which may have up to 100 lines. The limit of the request line is
-        /// the same, but at least 16384. If this key is not set, `--max-http-header-size` of the app sets both limits: in
-        /// `app.node_args`, `app.command` or `NODE_OPTIONS`.
+        /// the same, but at least 16384. Without this key, the app's `--max-http-header-size` sets both limits (in `app.node_args`,
+        /// `app.command` or `NODE_OPTIONS`).
         headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => reload;
         /// Maximum size of a request body.
         body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => reload;
