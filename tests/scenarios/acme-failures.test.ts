@@ -136,9 +136,9 @@ void test('what cannot work is told before a start', { skip: missing }, async (t
   };
   const state = path.join(dir, 'state');
   const names = (...names: string[]) => acme(ca, state, { names });
-  assert.match(await check(names('*.shop.test')), /acme\.names holds "\*\.shop\.test", .* dns-01/);
+  assert.match(await check(names('*.shop.test')), /acme\.names contains "\*\.shop\.test", .* dns-01/);
   assert.match(await check(names('10.0.0.1')), /which is an address/);
-  assert.match(await check(names('a.test', 'A.test')), /holds "A\.test" twice/);
+  assert.match(await check(names('a.test', 'A.test')), /contains "A\.test" twice/);
   assert.match(await check('[acme]\nnames = ["shop"]\nterms_agreed = true'), /which has no dot/);
   assert.match(
     await check('[acme]\nnames = ["shop.test"]'),

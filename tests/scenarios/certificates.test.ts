@@ -135,9 +135,9 @@ void test('a certificate that is wrong is told with its key at the start', { ski
   );
   assert.match(
     await told(`${table(one)}host = ["a.test"]\n`),
-    /server\.certificates must hold tables of cert, key, hosts, not "host"; did you mean "hosts"\? \(in table 1\)/,
+    /server\.certificates must contain tables of cert, key, hosts, not "host"; did you mean "hosts"\? \(in table 1\)/,
   );
-  assert.match(await told(table(one, ['a b'])), /must hold hosts like www\.example\.com/);
+  assert.match(await told(table(one, ['a b'])), /must contain hosts like www\.example\.com/);
 });
 
 void test(

@@ -107,7 +107,7 @@ void test('dial takes the file as it is now, and refuses what cannot be with all
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /sluice\.toml:1: render\.server holds "500%" for "B"[^]*render\.server holds the entry "A@watch"/,
+    /sluice\.toml:1: render\.server contains "500%" for "B"[^]*render\.server contains the entry "A@watch"/,
   );
   assert.deepEqual((await sluice.status()).dial.server, { '*': '10%' });
   await assert.rejects(

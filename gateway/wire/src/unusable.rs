@@ -54,7 +54,7 @@ pub enum Unusable {
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
     /// An entry of a list of networks is not a network.
-    #[error("holds {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
+    #[error("contains {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
     Network {
         /// Key of the list.
         key: &'static str,

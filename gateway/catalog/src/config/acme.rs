@@ -11,13 +11,13 @@ const NAMES_MAX: usize = 100;
 pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let acme = &config.acme;
     if acme.names.len() > NAMES_MAX {
-        problem("acme.names", format!("must hold at most {NAMES_MAX} names, not {}", acme.names.len()));
+        problem("acme.names", format!("must contain at most {NAMES_MAX} names, not {}", acme.names.len()));
     }
     for (at, name) in acme.names.iter().enumerate().take(NAMES_MAX) {
         if let Some(fault) = name_fault(name, acme.ca_file.is_some()) {
-            problem("acme.names", format!("holds {name:?}, {fault}"));
+            problem("acme.names", format!("contains {name:?}, {fault}"));
         } else if acme.names[..at].iter().any(|before| before.eq_ignore_ascii_case(name)) {
-            problem("acme.names", format!("holds {name:?} twice; keep one of them"));
+            problem("acme.names", format!("contains {name:?} twice; keep one of them"));
         }
     }
     if !acme.names.is_empty() && !acme.terms_agreed {
@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, Stri
     }
 }
 
-/// Fault of a name, as the words after `holds "…",`.
+/// Fault of a name, as the words after `contains "…",`.
 fn name_fault(name: &str, is_own_ca: bool) -> Option<&'static str> {
     if name.starts_with("*.") {
         return Some(
@@ -95,7 +95,7 @@ fn is_address(text: &str) -> bool {
 pub(super) fn warning(config: &Config) -> Option<String> {
     let acme = &config.acme;
     let is_idle = acme.names.is_empty() && (acme.terms_agreed || acme.contact.is_some() || acme.dir.is_some());
-    let text = "[acme] has no effect without acme.names; name the hosts that need a certificate, or leave it out.";
+    let text = "[acme] has no effect without acme.names; name the hosts that need a certificate, or remove it.";
     is_idle.then(|| text.to_owned())
 }
 

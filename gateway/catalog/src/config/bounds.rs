@@ -12,7 +12,7 @@ pub(super) enum NotBounds {
     Json(#[from] serde_json::Error),
     #[error("contains {0}, which is not a bound")]
     Unknown(String),
-    #[error("holds {1} for {0}, which is too large")]
+    #[error("contains {1} for {0}, which is too large")]
     TooLarge(String, u64),
 }
 

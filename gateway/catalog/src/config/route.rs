@@ -50,7 +50,7 @@ pub enum RouteError {
     },
     /// A word of the settings is none.
     #[error(
-        "hold settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, times from 1 \
+        "contain settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, times from 1 \
          to 3600000 milliseconds, or \"1ms\" to \"1h\"), not {word:?}"
     )]
     Setting {

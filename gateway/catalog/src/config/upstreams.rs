@@ -346,7 +346,7 @@ fn read(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Upstream, ValueEr
 /// Calls `problem` with what is wrong with the routes.
 pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
     if upstreams.len() > UPSTREAMS_MAX {
-        problem(format!("must hold at most {UPSTREAMS_MAX} upstreams, not {}", upstreams.len()));
+        problem(format!("must contain at most {UPSTREAMS_MAX} upstreams, not {}", upstreams.len()));
     }
     let mut routes: Vec<(&str, &str, Route)> = Vec::new();
     for (at, upstream) in upstreams.iter().enumerate().take(UPSTREAMS_MAX) {
@@ -364,9 +364,9 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
         }
         for pattern in &upstream.paths {
             match Route::parse(pattern, "") {
-                Err(fault) => problem(format!("holds the path {pattern:?} of {name:?}, which must {fault}")),
+                Err(fault) => problem(format!("contains the path {pattern:?} of {name:?}, which must {fault}")),
                 Ok(route) if route.method.as_deref() == Some("HEAD") => {
-                    problem(format!("holds the path {pattern:?} of {name:?}; write GET, which includes HEAD"));
+                    problem(format!("contains the path {pattern:?} of {name:?}; write GET, which includes HEAD"));
                 }
                 Ok(route) => {
                     if let Some((first, of, _)) = routes.iter().find(|(_, _, other)| other.is_for_the_same_as(&route)) {
@@ -377,7 +377,7 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
                     if routes.len() < ROUTES_MAX {
                         routes.push((pattern, name, route));
                     } else {
-                        problem(format!("must hold at most {ROUTES_MAX} paths in all"));
+                        problem(format!("must contain at most {ROUTES_MAX} paths in all"));
                         return;
                     }
                 }
@@ -391,10 +391,10 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
 fn check_targets(upstream: &Upstream, problem: &mut impl FnMut(String)) {
     let name = &upstream.name;
     if upstream.to.len() > TARGETS_MAX {
-        problem(format!("must hold at most {TARGETS_MAX} targets for {name:?}, not {}", upstream.to.len()));
+        problem(format!("must contain at most {TARGETS_MAX} targets for {name:?}, not {}", upstream.to.len()));
     }
     for text in upstream.to.iter().filter(|text| Target::parse(text).is_none()) {
-        problem(format!("must hold targets {TARGET_FORM}, not {text:?} (of {name:?})"));
+        problem(format!("must contain targets {TARGET_FORM}, not {text:?} (of {name:?})"));
     }
     let targets = upstream.targets();
     if upstream.to.is_empty() || !targets.is_empty() && targets.iter().all(|target| target.is_backup) {
@@ -501,7 +501,7 @@ mod tests {
             (|u| u.paths.push("/old/*".to_owned()), "same requests"),
             (|u| u.to.clear(), "no target without"),
             (|u| u.to = vec!["http://x backup".to_owned()], "no target without"),
-            (|u| u.to.push("x".to_owned()), "must hold targets"),
+            (|u| u.to.push("x".to_owned()), "must contain targets"),
             (|u| u.ca = "ca.pem".to_owned(), "none of whose targets"),
             (|u| u.connect_timeout = "0s".to_owned(), "connect_timeout"),
             (|u| u.timeout = "2h".to_owned(), "\"1h\" as timeout"),
