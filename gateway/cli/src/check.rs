@@ -87,7 +87,7 @@ impl AppReport {
             }
             Start::Command(words) => words.clone(),
         };
-        let by = if is_named { "as it is named" } else { "found without being named" };
+        let by = if is_named { "as configured" } else { "detected" };
         AppReport { by, start, cwd: app.cwd.clone(), head_bytes_max: heads::bytes_max(loaded, app) }
     }
 }
