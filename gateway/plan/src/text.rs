@@ -72,7 +72,7 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         );
     }
     if counts.coarse > 0 {
-        notes.push("dates have whole seconds: arrivals are spread over their second by chance".to_owned());
+        notes.push("dates have whole seconds: arrivals are spread randomly over their second".to_owned());
     }
     if (plan.requests as u64) < counts.requests {
         notes.push(format!("replayed: the busiest {} consecutive requests (--requests)", plan.requests));

@@ -52,7 +52,7 @@ fn text(trial: &TrialSnapshot) -> String {
     let mut text = String::new();
     let whom = match trial.share {
         Some(share) => format!("{} % of visitors", (share * 10_000.0).round() / 100.0),
-        None => "requests by chance".to_owned(),
+        None => "random requests".to_owned(),
     };
     // Writing to a String cannot fail.
     let _ = writeln!(text, "generation    {} ({whom})", trial.generation);
