@@ -206,9 +206,9 @@ void test('paths of a log are asked for by their shares, and what cannot be sent
   );
   const told = made.notes.join('\n');
   assert.match(told, /^paths of 8 requests in 14 lines$/m);
-  assert.match(told, /^left out: 3 requests that are neither GET nor HEAD$/m);
-  assert.match(told, /^left out: 2 requests whose path is too long, not ASCII or no path$/m);
-  assert.match(told, /^left out: 1 request whose query the log masks$/m);
+  assert.match(told, /^skipped: 3 requests that are neither GET nor HEAD$/m);
+  assert.match(told, /^skipped: 2 requests with a path that is too long, not ASCII or missing$/m);
+  assert.match(told, /^skipped: 1 request with a query that the log masks$/m);
 });
 
 void test('settings that keep the load out or reach others are set aside and named', async (t) => {

@@ -135,16 +135,16 @@ fn notes_of(counts: &PathCounts) -> Vec<String> {
     let mut notes = vec![format!("paths of {} in {lines} lines", plural(*taken, "request"))];
     let left_out = [
         (other_methods, "that are neither GET nor HEAD"),
-        (odd, "whose path is too long, not ASCII or no path"),
-        (masked, "whose query the log masks"),
+        (odd, "with a path that is too long, not ASCII or missing"),
+        (masked, "with a query that the log masks"),
         (elsewhere, "that needed no worker"),
     ];
     for (count, which) in left_out.into_iter().filter(|(count, _)| **count > 0) {
-        notes.push(format!("left out: {} {which}", plural(*count, "request")));
+        notes.push(format!("skipped: {} {which}", plural(*count, "request")));
     }
     if *strange > 0 {
         notes.push(format!(
-            "left out: {} of no known format, first {}",
+            "skipped: {} of no known format, first {}",
             plural(*strange, "line"),
             strange_first.join(", ")
         ));
@@ -162,7 +162,7 @@ fn faults_of(
     let (mut faults, mut notes) = (args.faults.clone(), Vec::new());
     if faults.contains(&Fault::Loop) && matches!(app.start, Start::Command(_)) {
         faults.retain(|fault| *fault != Fault::Loop);
-        notes.push("loop: left out, because a command starts the app; name its script instead".to_owned());
+        notes.push("loop: skipped, because a command starts the app; name its script instead".to_owned());
     }
     if faults.contains(&Fault::Reload) {
         notes.push("reload: as by sluice reload, to the same version".to_owned());

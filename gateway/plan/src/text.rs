@@ -49,17 +49,17 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         counts.formats.join(" and ")
     )];
     if counts.elsewhere > 0 {
-        notes.push(format!("left out: {} that needed no worker", plural(counts.elsewhere, "request")));
+        notes.push(format!("skipped: {} that needed no worker", plural(counts.elsewhere, "request")));
     }
     if counts.strange > 0 {
         let first = counts.strange_first.join(", ");
         notes.push(format!("{} could not be read: {first}", plural(counts.strange, "line")));
     }
     if counts.untimed > 0 {
-        notes.push(format!("left out: {} without the time of the request", plural(counts.untimed, "line")));
+        notes.push(format!("skipped: {} without the time of the request", plural(counts.untimed, "line")));
     }
     if counts.far > 0 {
-        notes.push(format!("left out: {} more than 400 days from the others", plural(counts.far, "request")));
+        notes.push(format!("skipped: {} more than 400 days from the others", plural(counts.far, "request")));
     }
     let all = counts.requests + counts.far;
     if counts.whole == all {
