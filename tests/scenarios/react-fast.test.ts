@@ -154,7 +154,7 @@ void test('without the package, and with a React that it does not know, react-do
   }
   const react = await rendered(unknown, 2);
   assert.deepEqual(react.fallbacks, { 'unknown React version': 2 });
-  const lines = unknown.logs.filter(({ line }) => String(line).includes('does not know React 19.987.0'));
+  const lines = unknown.logs.filter(({ line }) => String(line).includes('does not support React 19.987.0'));
   assert.equal(lines.length, 1);
 });
 
