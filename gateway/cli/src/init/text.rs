@@ -51,8 +51,11 @@ fn files(out: &mut String, found: &AppFacts) {
     };
     let sign = if is_built { "" } else { "# " };
     if !is_built {
-        let _ =
-            writeln!(out, "# {} writes them here: build the app, then remove the `#` from these lines.", framework.name);
+        let _ = writeln!(
+            out,
+            "# {} writes them here: build the app, then remove the `#` from these lines.",
+            framework.name
+        );
     }
     let _ = writeln!(out, "{sign}[files.paths]\n{sign}{} = {}", quoted(mount.prefix), quoted(mount.dir));
     let _ = writeln!(out, "# With a base path it is \"/base{}\".", mount.prefix);
