@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_long_ones_become_one_of_everything_sooner() {
+    fn i6_long_purges_become_one_purge_of_everything_sooner() {
         let outbox = Outbox::default();
         let long = |at: usize| Purge::Url(format!("https://a.test/{at}/{}", "x".repeat(4000)));
         let mut most = 0;

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_strangers_add_no_arm_and_workers_a_bounded_number() {
+    fn i6_browsers_add_no_arm_and_workers_a_bounded_number() {
         let mut experiments = Experiments::default();
         experiments.known("card:a", NOW);
         experiments.known("no label", NOW);

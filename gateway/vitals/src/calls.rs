@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_hosts_are_bounded_and_what_a_worker_says_overflows_nothing() {
+    fn i6_hosts_are_bounded_and_reports_of_a_worker_overflow_nothing() {
         let mut calls = Calls::default();
         let long = "h".repeat(10_000);
         calls.told(1, true, &[CallsReport { waiting: 1, ..report(&long) }], S);

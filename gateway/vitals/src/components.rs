@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_whatever_a_worker_says_is_bounded() {
+    fn i6_reports_of_a_worker_are_bounded() {
         let (mut components, now) = (Components::default(), Duration::ZERO);
         for number in 0..10_000 {
             components.add(&rendered(&format!("C{number}"), "rendered", 1, 1), now);

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_whatever_a_worker_says_is_bounded() {
+    fn i6_reports_of_a_worker_are_bounded() {
         let mut graphs = Graphs::default();
         for number in 0..10_000 {
             let name = format!("r{number} {}", "é".repeat(5000));

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_remembered_purges_take_little_memory_however_long_what_they_mean_is() {
+    fn i6_remembered_purges_use_little_memory_even_with_long_names() {
         let log = Rc::new(Log::default());
         let since = log.since_now();
         for at in 0..2 * PURGES_MAX {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn i6_sessions_are_bounded_and_the_one_that_is_used_stays() {
+    fn i6_sessions_are_bounded_and_used_ones_stay() {
         let mut table = Table::default();
         table.insert("the first".to_owned(), WorkerId(1), ());
         for at in 0..SESSIONS_MAX + 1000 {
