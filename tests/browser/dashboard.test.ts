@@ -109,7 +109,7 @@ void test('a gateway with another token asks for it, and actions go on', options
   await page.getByRole('button', { name: 'Actions' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Scale' }).click();
-  await dialog.getByText('does not take the token of this page any more').waitFor();
+  await dialog.getByText('The token of this page is no longer valid').waitFor();
   await dialog.getByLabel('Token').fill('the second one');
   await dialog.getByRole('button', { name: 'Use it' }).click();
   await dialog.getByRole('button', { name: 'Scale' }).click();
@@ -131,14 +131,14 @@ void test('reader from elsewhere is asked for the token, which allows actions to
   const { page } = await open(t, gateway.url);
   await page.getByLabel('Token', { exact: true }).last().fill('wrong');
   await page.getByRole('button', { name: 'Use it' }).click();
-  await page.getByText('does not take this token').waitFor();
+  await page.getByText('This token is not valid').waitFor();
   await page.getByLabel('Token', { exact: true }).last().fill('open sesame, please');
   await page.getByRole('button', { name: 'Use it' }).click();
   await page.locator('.tiles').waitFor();
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByLabel('Workers').last().fill('7');
   await page.getByRole('button', { name: 'Scale' }).click();
-  await page.getByText('7 workers are wanted now.').waitFor();
+  await page.getByText('7 is now the desired number of workers.').waitFor();
   assert.ok(gateway.actions.includes('scale {"workers":7}'), gateway.actions.join());
 });
 
@@ -196,7 +196,7 @@ void test('changes since the deploy are on the first screen, with how sure they 
   const text = async () => (await card.innerText()).replaceAll(/\s+/g, ' ');
   assert.match(await text(), /Since the last deploy generation 2, 12 min ago/);
   assert.match(await text(), /service time \+12\.3 % \(\+9\.2 to \+15\.4\), 99\.99 % sure/);
-  assert.match(await text(), /failures \+1\.1 points .* holes in pages too few to tell/);
+  assert.match(await text(), /failures \+1\.1 points .* holes in pages too few for a result/);
   assert.match(await text(), /area-3\/:id service time 18 ms 31 ms \+72\.0 %/);
   const box = await card.boundingBox();
   assert.ok(box !== null && box.y + box.height < 800, JSON.stringify(box));
@@ -210,7 +210,7 @@ void test('changes since the deploy are on the first screen, with how sure they 
     seen,
     /hero:b against a largest contentful paint \+20\.0 % \(\+15\.0 to \+25\.0\), 99\.99 % sure/,
   );
-  assert.match(seen, /hero:c against a too few views to tell/);
+  assert.match(seen, /hero:c against a too few views for a result/);
   assert.match(seen, /hero has 2 further arms, which are not compared: at most 8 are/);
   assert.deepEqual(faults, []);
 });
@@ -260,7 +260,7 @@ void test('every figure has a help line that the keyboard reaches', options, asy
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Tab');
   assert.equal(
-    await page.getByRole('tooltip').filter({ hasText: 'Time before a worker took' }).first().isVisible(),
+    await page.getByRole('tooltip').filter({ hasText: 'Time before a worker accepted' }).first().isVisible(),
     true,
   );
 });

@@ -55,7 +55,7 @@ function invariants(): string {
       .map(({ file, name }) => `- \`${file}\`: ${/^\w+$/.test(name) ? `\`${name}\`` : titleOf(name)}`);
     return `## ${invariant}\n\n${rows.sort().join('\n')}\n`;
   });
-  const intro = `The invariants are in [ARCHITECTURE.md](../../ARCHITECTURE.md#invariants). A test belongs to those that its name begins with.`;
+  const intro = `The invariants are in [ARCHITECTURE.md](../../ARCHITECTURE.md#invariants). The name of a test begins with the invariants that it proves.`;
   return `${NOTICE}\n\n# Tests of the invariants\n\n${intro}\n\n${sections.join('\n')}`;
 }
 
@@ -187,12 +187,12 @@ function bounds(): string {
     const rows = all
       .filter(({ file }) => folderOf(file) === folder)
       .map(({ file, name, value, text }) => [text, value, `\`${file.slice(folder.length + 5)}::${name}\``]);
-    return `## ${folder}\n\n${table(['what', 'is', 'where, below `src`'], rows)}\n`;
+    return `## ${folder}\n\n${table(['limit', 'value', 'constant, with its file below `src`'], rows)}\n`;
   });
-  const intro = `Constants of the code that bound something (invariant I6), for what no operator has a reason to change. Settings that an operator\nmay change are in [the configuration](config.md).`;
-  const fixed = table(['what, and why it is no key', 'is', 'name'], fixedBounds());
+  const intro = `Limits in the code (invariant I6) that operators have no reason to change. Limits that operators may change are in\n[the configuration](config.md).`;
+  const fixed = table(['limit, and reason why it is not a key', 'value', 'name'], fixedBounds());
   const file = '`gateway/catalog/src/config/bounds.rs`';
-  const notKeys = `## Bounds that are no keys\n\nThose of ${file}, which every part of the gateway uses.\n\n${fixed}\n`;
+  const notKeys = `## Bounds that are no keys\n\nLimits in ${file}, which all parts of the gateway use.\n\n${fixed}\n`;
   return `${NOTICE}\n\n# Bounds\n\n${intro}\n\n${notKeys}\n${sections.join('\n')}`;
 }
 
@@ -213,12 +213,12 @@ export function timerRows(): string[][] {
 }
 
 function timers(): string {
-  const intro = `Times that a request at a worker waits for, from \`${TIMERS}\`. One more is a setting: \`response.worker_timeout_ms\`, for a silent worker, and again for one whose answer nobody waits for.`;
+  const intro = `Time limits of a request in a worker, from \`${TIMERS}\`. The setting \`response.worker_timeout_ms\` sets two more: for a silent worker, and for an answer that no client waits for.`;
   return `${NOTICE}\n\n# Timers of an exchange\n\n${intro}\n\n${table(['waits for', 'at most', 'then', 'reason'], timerRows())}\n`;
 }
 
 function renderErrors(): string {
-  const intro = `Errors of the handlers of \`@sluice/render\`, from \`packages/render/src/http/errors.ts\`. The body of the answer is JSON, \`{ "error": MESSAGE, "code": CODE }\`.\nThose of fragments have the form of [the protocol](../guide/fragments.md#the-protocol). The gateway has [errors of its own](errors.md).`;
+  const intro = `Errors of the handlers of \`@sluice/render\`, from \`packages/render/src/http/errors.ts\`. The body of the answer is JSON, \`{ "error": MESSAGE, "code": CODE }\`.\nErrors of fragments have the form of [the protocol](../guide/fragments.md#the-protocol). The gateway has [errors of its own](errors.md).`;
   const rows = Object.entries(CATALOGUE).map(([code, [status, text]]) => [
     `\`${code}\``,
     String(status),

@@ -221,11 +221,11 @@ void test('what means nothing is refused by check and by start, without what may
     return stdout + stderr;
   };
   const plain = await check('[access.basic_auth]\nanna = "in the clear"\n');
-  assert.match(plain, /access\.basic_auth holds for "anna" no bcrypt hash .* `sluice access hash`/);
+  assert.match(plain, /access\.basic_auth has for "anna" no bcrypt hash .* `sluice access hash`/);
   assert.ok(!plain.includes('in the clear'));
   assert.match(
     await check('[access]\nallow = ["intranet"]\n'),
-    /access\.allow must hold addresses or networks/,
+    /access\.allow must contain addresses or networks/,
   );
   const shown = await check(`[access.basic_auth]\nanna = "${good}"\n`);
   assert.match(shown, /basic_auth = \{ "anna" = "…" \}/);

@@ -39,7 +39,7 @@ void test(
     const refused = () => told(first, 'no new certificate for shop.test: the CA refuses (connection)');
     await eventually(() => refused().length > 0, { what: 'a line of the log' });
     assert.match(refused()[0] ?? '', /Let port 80 of the name lead to server\.redirect_port \(\d+\) of this/);
-    assert.match(refused()[0] ?? '', /The CA is asked again in (6\d|7[0-2]) s$/);
+    assert.match(refused()[0] ?? '', /Sluice asks the CA again in (6\d|7[0-2]) s$/);
     await end(first);
 
     const second = await start(t, ca, dir, wanted);
@@ -67,7 +67,7 @@ void test('a CA that says when to come back is obeyed, by a reload too', { skip:
   const sluice = await start(t, ca, dir);
   const limited = () => told(sluice, `the CA refuses (rateLimited): ${detail}`);
   await eventually(() => limited().length > 0, { what: 'a line of the log' });
-  assert.match(limited()[0] ?? '', /The CA is asked again in 116 min$/);
+  assert.match(limited()[0] ?? '', /Sluice asks the CA again in 116 min$/);
   ca.refusal = undefined;
   assert.equal((await sluice.cli(['reload'])).code, 0);
   // The gateway notices a reload within a second, and a name that may be asked for is asked for then.
@@ -114,7 +114,7 @@ void test(
     await eventually(() => told(second, 'No space left on device').length > 0, { what: 'a line of the log' });
     assert.match(
       told(second, 'No space left')[0] ?? '',
-      /Name a folder with acme\.dir .*, on a disk with room/,
+      /Name a writable directory with acme\.dir, on a disk with free space/,
     );
     assert.equal(ca.orders.length, 1);
     assert.ok(await serial(second, ca, 'a.test'));
@@ -136,9 +136,9 @@ void test('what cannot work is told before a start', { skip: missing }, async (t
   };
   const state = path.join(dir, 'state');
   const names = (...names: string[]) => acme(ca, state, { names });
-  assert.match(await check(names('*.shop.test')), /acme\.names holds "\*\.shop\.test", .* dns-01/);
+  assert.match(await check(names('*.shop.test')), /acme\.names contains "\*\.shop\.test", .* dns-01/);
   assert.match(await check(names('10.0.0.1')), /which is an address/);
-  assert.match(await check(names('a.test', 'A.test')), /holds "A\.test" twice/);
+  assert.match(await check(names('a.test', 'A.test')), /contains "A\.test" twice/);
   assert.match(await check('[acme]\nnames = ["shop"]\nterms_agreed = true'), /which has no dot/);
   assert.match(
     await check('[acme]\nnames = ["shop.test"]'),
@@ -149,7 +149,10 @@ void test('what cannot work is told before a start', { skip: missing }, async (t
     /acme\.dir is needed, as this user has no home directory/,
   );
   fs.writeFileSync(path.join(dir, 'file'), '');
-  assert.match(await check(acme(ca, path.join(dir, 'file'))), /acme\.dir .*Name a folder with acme\.dir/);
+  assert.match(
+    await check(acme(ca, path.join(dir, 'file'))),
+    /acme\.dir .*Name a writable directory with acme\.dir/,
+  );
   const open = path.join(dir, 'open');
   fs.mkdirSync(path.join(open, `ca-localhost-${ca.port}-dir`), { recursive: true, mode: 0o755 });
   assert.match(await check(acme(ca, open)), /open to other users \(mode 0755\)\. Close it with chmod 700/);

@@ -58,7 +58,7 @@ void test('a version that costs many times as much is an alarm about its class',
   );
   await load.end();
   assert.match(String(raised['class']), /GET \/$/);
-  assert.match(String(raised['text']), /it costs \d+\.\d times the CPU .*`sluice classes`/);
+  assert.match(String(raised['text']), /it takes \d+\.\d times its long-term CPU time\. .*`sluice classes`/);
   const { alarms } = await sluice.status();
   const about = alarms.find(({ alarm }) => alarm === 'cost_drift');
   assert.equal(about?.class, raised['class']);

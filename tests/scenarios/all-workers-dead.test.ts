@@ -21,7 +21,7 @@ import {
 const WORKERS = 3;
 const QUEUED = 20;
 
-void test('I3: nothing queued is lost when all workers die at once, and serving begins with the first that is ready', async (t) => {
+void test('I3: no queued request is lost when all workers die at once, and service resumes with the first ready worker', async (t) => {
   const hold = new Hold(t);
   const sluice = await running(t, { entry: hold.app, workers: WORKERS, env: hold.env });
   const pids = (await allReady(sluice, WORKERS)).workers.map(pidOf);
@@ -86,7 +86,7 @@ void test('requests that come while no worker is alive wait for the next one', a
   );
 });
 
-void test('I3: a queue that outlasts its deadline while no worker comes up gets an honest answer', async (t) => {
+void test('I3: queued requests get an error if no worker becomes ready before their deadline', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, ...bounds({ backoff_ms_min: 60_000, backoff_ms_max: 60_000 }) };
   const sluice = await running(t, {

@@ -23,7 +23,7 @@ void test('workers that die soon after they listened are started again with grow
   );
 });
 
-void test('I4: a worker that dies while idle is noticed at once and replaced', async (t) => {
+void test('I4: the exit of an idle worker is noticed immediately, and the worker is replaced', async (t) => {
   const sluice = await running(t, { entry: app('trivial.js'), workers: 2 });
   const before = await statusWhen(
     sluice,

@@ -8,7 +8,7 @@ for (const [resetMs, workers] of [
   [40, 1],
   [40, 2],
 ] as const) {
-  void test(`I1: no request meets another's state where a reset takes ${resetMs} ms, with ${workers} workers`, async (t) => {
+  void test(`I1: no request meets another's state if a reset takes ${resetMs} ms, with ${workers} workers`, async (t) => {
     const sluice = await running(t, {
       entry: ownApp('resetting.js'),
       workers,

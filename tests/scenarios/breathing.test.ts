@@ -87,7 +87,7 @@ void test('a loop that nobody waits for yields once in 50 ms', async (t) => {
   }
 });
 
-void test('I1: in strict mode no second request is in the app, and timers continue', async (t) => {
+void test('I1: in strict mode the app never has two requests, and timers continue', async (t) => {
   const sluice = await running(t, { entry, workers: 1, flags: STRICT });
   // Longer than what a worker that stands still is given.
   const loopEnds = loop(sluice, 'ms=2500');

@@ -245,7 +245,7 @@ void test('two gateways do not use one directory at a time, and both serve', asy
   await ask(first, page);
   await written(first, 1);
   const second = await running(t, { entry: ownApp('pages.js'), workers: 1, config: place.config() });
-  await eventually(() => /another gateway uses it; pages are kept in memory alone/.test(notes(second)));
+  await eventually(() => /another gateway uses it; pages are only in memory/.test(notes(second)));
   assert.equal((await disk(second)).in_use, false);
   const body = text(await ask(second, page));
   assert.match(did(await ask(second, page)), /; hit; /, 'in memory');
@@ -309,7 +309,7 @@ void test('i7 a full disk costs no request, is told once, and keeps no page that
     assert.equal(answer.status, 200);
   }
   await eventually(async () => (await disk(sluice)).refused >= 1, { what: 'a page that finds no room' });
-  await eventually(() => /it cannot be written, and pages are kept in memory alone/.test(notes(sluice)));
+  await eventually(() => /it cannot be written, so pages are only in memory/.test(notes(sluice)));
   for (let at = 0; at < 30; at += 1)
     assert.match(did(await ask(sluice, `/large?bytes=100000&n=${at}&cc=s-maxage=600`)), /; hit; /);
   // Not a byte is left, so that not even a purge can be written.
@@ -328,7 +328,7 @@ void test('a disk that is read-only leaves pages in memory alone', async (t) => 
   assert.equal(spawnSync('mount', ['-o', 'remount,ro', dir]).status, 0);
   const place = new Place(t, dir);
   const sluice = await running(t, { entry: ownApp('pages.js'), workers: 1, config: place.config() });
-  await eventually(() => /pages are kept in memory alone: .*Read-only file system/.test(notes(sluice)));
+  await eventually(() => /pages are only in memory: .*Read-only file system/.test(notes(sluice)));
   const first = await ask(sluice, page);
   assert.equal(text(await ask(sluice, page)), text(first));
   assert.equal((await sluice.cli(['cache', 'purge', '--tag', 'one'])).code, 0);
@@ -345,7 +345,7 @@ void test('a config without the cache, or without a directory that can be used, 
   fs.writeFileSync(path.join(place.dir, 'file'), '');
   const config = place.config().replace(place.disk, path.join(place.dir, 'file'));
   const sluice = await running(t, { entry: ownApp('pages.js'), workers: 1, config });
-  await eventually(() => /pages are kept in memory alone: /.test(notes(sluice)));
+  await eventually(() => /pages are only in memory: /.test(notes(sluice)));
   await ask(sluice, page);
   assert.match(did(await ask(sluice, page)), /; hit; /);
 });

@@ -137,7 +137,7 @@ async function wholeAndKept(sluice: Sluice, pages: Read[]): Promise<void> {
 }
 
 void test(
-  'I6: a hundred renders for many that are written and not over stay within memory.buffers_bytes_max',
+  'I6: a hundred unfinished renders for many clients stay within memory.buffers_bytes_max',
   { skip: noProc },
   async (t) => {
     const { sluice, gateway, release, peak } = await started(t, undefined);
@@ -178,7 +178,7 @@ async function purges(sluice: Sluice, count: number): Promise<void> {
 }
 
 void test(
-  'I6: renders, purges, slow readers and uploads at once do not take a gateway of 256 MB down',
+  'I6: renders, purges, slow readers and uploads at once do not crash a gateway with 256 MB',
   { skip: noProc },
   async (t) => {
     const made = MemoryCgroup.make();

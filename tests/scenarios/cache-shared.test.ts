@@ -132,7 +132,7 @@ void test(
     assert.equal((await get(b, etag, { headers: { 'if-none-match': '"x"' } })).status, 304);
     const shown = (await b.cli(['cache'])).stdout;
     assert.match(shown, /^Shared +unix:\/\/\S+, in use$/m);
-    assert.match(shown, /^ {2}Look-ups +4 hits, 1 misses, 0 too late, 0 failed, 0 left out$/m);
+    assert.match(shown, /^ {2}Look-ups +4 hits, 1 misses, 0 timed out, 0 failed, 0 skipped$/m);
   },
 );
 

@@ -371,17 +371,17 @@ void test('`sluice cache show` says why a page is not kept', async (t) => {
   for (const [target, why] of [
     ['/a?cc=private', 'private'],
     ['/a?cc=public,max-age=60&h=set-cookie:a=b', 'it sets a cookie'],
-    ['/a', 'nothing says for how long it is fresh'],
+    ['/a', 'its freshness is not stated'],
     ['/large?bytes=5000&cc=public,max-age=60', 'it is larger than 4 MiB'],
-    ['/truncated?cc=public,max-age=60', 'it has no whole answer: SLU-WORKER-ANSWER-TRUNCATED'],
+    ['/truncated?cc=public,max-age=60', 'its answer is incomplete: SLU-WORKER-ANSWER-TRUNCATED'],
   ] as const) {
     await get(sluice, target);
     assert.match(
       await shown(target),
-      new RegExp(`^Its latest answer, 200 of \\d s ago, was not kept: ${why}\\.$`, 'm'),
+      new RegExp(`^Its latest answer \\(200, \\d s ago\\) was not cached: ${why}\\.$`, 'm'),
     );
   }
-  assert.equal(await shown('/never/x'), 'It was not kept: its path is in cache.bypass.\n');
+  assert.equal(await shown('/never/x'), 'It was not cached: its path is in cache.bypass.\n');
   await get(sluice, '/a?cc=public,max-age=60');
   assert.match(await shown('/a?cc=public,max-age=60'), /^200 {2}\d+ bytes, .*fresh for/);
 });

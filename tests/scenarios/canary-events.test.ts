@@ -21,7 +21,7 @@ void test('an upgrade during a trial puts the version on disk in force for every
   await site.until('running');
   const pid = await upgraded(site.sluice);
   const { code, stdout, stderr } = await reload;
-  const said = `an upgrade has taken over: process ${pid} serves now, which has read it at its start: it is in force`;
+  const said = `an upgrade has taken over: process ${pid} serves now, which has read the new version at its start, so it is in force`;
   assert.equal(code, 0, stderr);
   assert.ok(stdout.includes(said), stdout);
   await settled(site.sluice);
@@ -54,7 +54,7 @@ void test('another trial during a trial takes its place, and its command follows
   assert.equal((await site.sluice.cli(['canary', 'back'])).code, 0);
   for (const { code, stderr } of await Promise.all([first, second])) {
     assert.equal(code, 1);
-    assert.match(stderr, /generation 3 is abandoned: it was rolled back: by hand/);
+    assert.match(stderr, /generation 3 is abandoned: it was rolled back: manually/);
   }
   await allOf(site.sluice, 1, 2);
   assert.equal(count(await versionsOf(site), 'one'), VISITORS);
@@ -101,7 +101,7 @@ void test('a deploy during a hold reaches workers that start meanwhile, and nobo
   const reload = site.sluice.cli(['reload', '--hold', '1', '--for', '10m']);
   await site.until('running');
   assert.equal((await site.sluice.cli(['canary', 'hold'])).code, 0);
-  assert.equal((await site.until('held')).reason, 'held by hand');
+  assert.equal((await site.until('held')).reason, 'held manually');
   // The files of both versions are one folder here, so a worker that is replaced now reads what is there.
   site.next({ version: 'three' });
   const before = await versionsOf(site);

@@ -24,7 +24,7 @@ void test('an equal version is promoted when its time is over, or held while too
     { deadlineMs: 90_000, what: 'an end of the trial, or a person who is asked' },
   );
   if (held.reason !== null) {
-    assert.match(held.reason, /^the time is over, and /);
+    assert.match(held.reason, /^the time has passed, and /);
     assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
   }
   const { code, stdout, stderr } = await reload;
@@ -46,7 +46,7 @@ void test('a version that takes three times the CPU time is rolled back, with a 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /generation 2 is abandoned: it was rolled back: (CPU|service) time \+\d+\.\d % \(.*\), 99\.\d+ % sure\. The version before stays\./,
+    /generation 2 is abandoned: it was rolled back: (CPU|service) time \+\d+\.\d % \(.*\), 99\.\d+ % sure\. The previous version continues\./,
   );
   await load.end();
   load.assertWhole();

@@ -25,10 +25,10 @@ void test('a share of addresses tries the version, the same ones each time, and 
   assert.match(shown.stdout, /\nCPU time +(unknown|equal|better) /);
   const promoted = await site.sluice.cli(['canary', 'promote']);
   assert.equal(promoted.code, 0);
-  assert.match(promoted.stdout, /\nstate {9}promoted: by hand\n/);
+  assert.match(promoted.stdout, /\nstate {9}promoted: manually\n/);
   const { code, stdout } = await reload;
   assert.equal(code, 0);
-  assert.match(stdout, /25 % of visitors try generation 2; .*\n.*\ngeneration 2 is promoted: by hand\n/);
+  assert.match(stdout, /25 % of visitors try generation 2; .*\n.*\ngeneration 2 is promoted: manually\n/);
   assert.match(stdout, /done in [\d.]+ s\n$/);
   await allOf(site.sluice, 2, 2);
   assert.equal(count(await versionsOf(site), 'two'), VISITORS);
@@ -66,7 +66,7 @@ void test('visitors go to the present version while the worker on trial is kille
   assert.equal((await site.sluice.cli(['canary', 'back'])).code, 0);
   const { code, stderr } = await reload;
   assert.equal(code, 1);
-  assert.match(stderr, /it was rolled back: by hand/);
+  assert.match(stderr, /it was rolled back: manually/);
   assert.equal(count(await versionsOf(site), 'one'), VISITORS);
 });
 
@@ -75,12 +75,12 @@ void test('a trial that asks is held when its time is over', async (t) => {
   site.next({ version: 'two' });
   const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '1s', '--promote', 'ask']);
   const trial = await site.until('held');
-  assert.equal(trial.reason, 'the time is over');
+  assert.equal(trial.reason, 'the time has passed');
   const { stdout } = await site.sluice.cli(['status']);
   const words = stdout.replaceAll(/\s+/g, ' ');
   assert.match(
     words,
-    / reload generation 2 running, asked for .*; trial held, the time is over, \d+ of \d+ requests /,
+    / reload generation 2 running, requested .*; trial held, the time has passed, \d+ of \d+ requests /,
   );
   await site.sluice.cli(['canary', 'promote']);
   assert.equal((await reload).code, 0);

@@ -127,7 +127,7 @@ void test('a certificate that is wrong is told with its key at the start', { ski
   };
   assert.match(
     await told(table(one) + table({ ...other, key: one.key })),
-    /server\.certificates names \S+, which does not go with \S+/,
+    /server\.certificates names \S+, which does not match \S+/,
   );
   assert.match(
     await told(`[[server.certificates]]\ncert = "${one.cert}"\n`),
@@ -135,9 +135,9 @@ void test('a certificate that is wrong is told with its key at the start', { ski
   );
   assert.match(
     await told(`${table(one)}host = ["a.test"]\n`),
-    /server\.certificates must hold tables of cert, key, hosts, not "host"; did you mean "hosts"\? \(in table 1\)/,
+    /server\.certificates must contain tables of cert, key, hosts, not "host"; did you mean "hosts"\? \(in table 1\)/,
   );
-  assert.match(await told(table(one, ['a b'])), /must hold hosts like www\.example\.com/);
+  assert.match(await told(table(one, ['a b'])), /must contain hosts like www\.example\.com/);
 });
 
 void test(
@@ -163,7 +163,7 @@ void test(
 
     fs.writeFileSync(files.cert, 'no certificate');
     const told = () =>
-      sluice.logs.filter(({ text }) => String(text).startsWith('certificates stay as they are'));
+      sluice.logs.filter(({ text }) => String(text).startsWith('certificates are unchanged'));
     await eventually(() => told().length > 0, { what: 'what is told of the broken file' });
     assert.match(
       String(told()[0]?.['text']),

@@ -28,7 +28,7 @@ void test('I1: a client that leaves while queued never reaches a worker', async 
   assert.deepEqual([record['outcome'], record['worker']], ['client_gone_queued', null]);
 });
 
-void test('I1: a client that leaves in service frees nothing until the worker has ended', async (t) => {
+void test('I1: a client that leaves during service frees no slot until the worker has ended the request', async (t) => {
   const hold = new Hold(t);
   const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env });
   for (const how of ['close', 'reset'] as const) {

@@ -93,7 +93,7 @@ void test('an app that stops without end() when its client leaves keeps its work
   assert.equal((await recordOf(sluice, '/wait/wait-0'))['outcome'], 'client_gone_in_service');
 });
 
-void test('I1: the slot waits for an app that computes on for a client that has left', async (t) => {
+void test('I1: the slot stays in use while the app computes for a client that has left', async (t) => {
   const journal = new Journal(t);
   const sluice = await running(t, {
     entry: ownApp('leaves.js'),
@@ -113,7 +113,7 @@ void test('I1: the slot waits for an app that computes on for a client that has 
   assert.equal((await sluice.status()).overlaps_total, 0);
 });
 
-void test('I1: a response that the app holds on to is waited for, and its worker replaced in the end', async (t) => {
+void test('I1: a response that the app never ends keeps its slot, and its worker is replaced at last', async (t) => {
   const journal = new Journal(t);
   const env = {
     ...journal.env,
@@ -163,7 +163,7 @@ void test('an app that has read a large body sees its client leave', async (t) =
   assert.equal((await ask(sluice, '/sync/after')).status, 200);
 });
 
-void test('I1: clients that leave at any moment leave nothing behind', async (t) => {
+void test('I1: clients that leave at any moment leave no slot, request or connection in use', async (t) => {
   const journal = new Journal(t);
   const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 2, env: journal.env });
   const does = ['sync', 'computes', 'wait', 'stream'];

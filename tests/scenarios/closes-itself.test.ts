@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { ask, ownApp, running, sent, statusWhen } from './scenario.ts';
 
-void test('I3: the only worker closes its server, and another serves while it holds its last request', async (t) => {
+void test('I3: if the only worker closes its server, another worker serves while the first finishes its last request', async (t) => {
   const env = { SLUICE_DRAIN_TIMEOUT_MS: '100' };
   const sluice = await running(t, { entry: ownApp('closes-itself.js'), workers: 1, env });
   const first = (await ask(sluice, '/')).body.toString();

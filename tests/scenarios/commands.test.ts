@@ -177,7 +177,7 @@ async function control(line: string): Promise<Record<string, unknown>> {
   return JSON.parse(received.slice(0, received.indexOf('\n'))) as Record<string, unknown>;
 }
 
-void test('I6: the control socket itself refuses to scale beyond what a gateway can have', async () => {
+void test('I6: the control socket rejects more workers than a gateway can have', async () => {
   const before = await sluice.status();
   for (const workers of ['0', '1025', '999999999', '4294967295', '4294967296', '-1', '1.5', '"2"', 'null']) {
     const answer = await control(`{"command":"scale","workers":${workers}}`);

@@ -51,7 +51,7 @@ async function counted(sluice: Sluice, include: string): Promise<number> {
   return Number(found?.[1] ?? Number.NaN);
 }
 
-void test('I7: a listing from React is rendered once, and each of 300 visitors gets their own cart in it', async (t) => {
+void test('I7: a React list is rendered once, and each of 300 visitors gets their own cart in it', async (t) => {
   const { options, asked } = shop(t);
   const sluice = await running(t, options);
   const visit = async (visitor: number): Promise<void> => {
@@ -76,10 +76,10 @@ void test('I7: a listing from React is rendered once, and each of 300 visitors g
   });
   assert.equal(await counted(sluice, 'sent'), 300);
   const kept = await sluice.cli(['cache', 'show', `${sluice.url}/listing`]);
-  assert.doesNotMatch(kept.stdout, /No page of .* is cached|was not kept/);
+  assert.doesNotMatch(kept.stdout, /No page of .* is cached|was not cached/);
   for (const target of ['/cart?from=listing&at=1', '/cart']) {
     const { stdout } = await sluice.cli(['cache', 'show', `${sluice.url}${target}`]);
-    assert.match(stdout, /No page of .* is cached|was not kept/);
+    assert.match(stdout, /No page of .* is cached|was not cached/);
   }
 });
 
@@ -119,7 +119,7 @@ void test('late and failed includes leave their alt or nothing, and log and metr
   );
 });
 
-void test('I1: one worker that takes one request at a time renders a page and all that stands in it', async (t) => {
+void test('I1: one worker with one request at a time renders a page and its includes', async (t) => {
   const { options } = shop(t, { workers: 1, flags: STRICT, config: COMPOSE });
   const sluice = await running(t, options);
   const includes = Array.from({ length: 20 }, (_, at) => `<esi:include src="/wait?ms=${at}"/>`).join('');
@@ -197,7 +197,7 @@ void test('a page that the app compresses all the same is sent as it is and name
     () => sluice.stdout.includes('the page /page is to be composed, and the app has compressed it'),
     { what: 'the note of the page that cannot be read' },
   );
-  assert.match(sluice.stdout, /compose\.enabled keeps Accept-Encoding from the app/);
+  assert.match(sluice.stdout, /compose\.enabled removes Accept-Encoding from requests to the app/);
 });
 
 void test('a page on a path without a password has no part of what needs one', async (t) => {

@@ -38,7 +38,7 @@ async function oneNote(sluice: Sluice): Promise<void> {
   assert.match(String(note['text']), /^\d+ connections were refused/);
 }
 
-void test('I6: connections over server.connections_max get 503 and the operator one note', async (t) => {
+void test('I6: connections over server.connections_max get 503, and the log has one note', async (t) => {
   const sluice = await running(t, { entry: app('spin.js'), workers: 1, env });
   await statusWhen(sluice, ({ connections }) => connections === 0, 'the end of the probes');
   const connections = await burst(t, sluice, 20);
@@ -113,7 +113,7 @@ void test(
   },
 );
 
-void test('I6: one address has server.connections_per_address_max, and a trusted one as many as it likes', async (t) => {
+void test('I6: one address is limited to server.connections_per_address_max, and a trusted one is not limited', async (t) => {
   const own = { SLUICE_SERVER_CONNECTIONS_PER_ADDRESS_MAX: '3' };
   const sluice = await running(t, { entry: app('spin.js'), workers: 1, env: own });
   await statusWhen(sluice, ({ connections }) => connections === 0, 'the end of the probes');

@@ -154,7 +154,7 @@ void test('what was learned outlives a reload, a restart and an upgrade', async 
   assert.equal((await second.cli(['stop'])).code, 0);
 });
 
-void test('I8: a file of costs that cannot be read is told of once and learned afresh', async (t) => {
+void test('I8: an unreadable file of costs is reported once, and costs are learned again', async (t) => {
   const dir = runDir(t);
   fs.writeFileSync(path.join(dir, 'costs.json'), '{"version":1,"cla');
   const sluice = await running(t, { entry: ownApp('costly.js'), runDir: dir, workers: 1 });

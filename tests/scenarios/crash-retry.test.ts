@@ -86,7 +86,7 @@ for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
   });
 }
 
-void test('I5: a worker that is killed while it reads a large body costs a POST its answer and a second worker nothing', async (t) => {
+void test('I5: a worker that is killed while it reads a large body fails a POST, which reaches no second worker', async (t) => {
   const hold = new Hold(t);
   const sluice = await running(t, { entry: hold.app, workers: 2, env: { ...hold.env, ...quick } });
   // The app does not read it, so that most of it has not been written when the worker dies.
@@ -98,7 +98,7 @@ void test('I5: a worker that is killed while it reads a large body costs a POST 
   await statusWhen(sluice, (snapshot) => slotsHeld(snapshot) === 0, 'no slot held');
 });
 
-void test('I5: a GET whose worker dies while it reads a large body is sent again whole', async (t) => {
+void test('I5: a GET whose worker dies while it reads a large body is retried with the full body', async (t) => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-poison-'));
   t.after(() => {
     fs.rmSync(dir, { recursive: true, force: true });
@@ -111,7 +111,7 @@ void test('I5: a GET whose worker dies while it reads a large body is sent again
   assert.equal((await recordOf(sluice, '/counts-the-second-time?it'))['tries'], 2);
 });
 
-void test('I5: an answer that has begun is cut, not sent again', async (t) => {
+void test('I5: an answer that has begun is cut off, and the request is not retried', async (t) => {
   const sluice = await running(t, { entry: app('faulty.js'), workers: 2, env: quick });
   const client = await sent(sluice, '/half-then-exit');
   const received = (await client.untilClosed()).toString('latin1');
@@ -120,7 +120,7 @@ void test('I5: an answer that has begun is cut, not sent again', async (t) => {
   assert.deepEqual([record['tries'], record['outcome']], [1, 'worker_died']);
 });
 
-void test('I5: a request is sent again once: the second worker that dies with it is the last', async (t) => {
+void test('I5: a request is retried once, even if it crashes the second worker', async (t) => {
   const sluice = await running(t, { entry: app('faulty.js'), workers: 3, env: quick });
   assertRefused(await ask(sluice, '/exit'), 502, 'SLU-WORKER-DIED');
   assert.equal((await recordOf(sluice, '/exit'))['tries'], 2);
@@ -209,7 +209,7 @@ void test('a gateway that is stopped while a request waits for its second worker
   assert.equal((await sluice.finished()).code, 0);
 });
 
-void test('I3: a request whose second worker cannot come in time gets an honest error', async (t) => {
+void test('I3: a request without a second worker in time gets an error', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '300', SLUICE_WORKERS_STOP_TIMEOUT_MS: '500' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });
@@ -222,7 +222,7 @@ void test('I3: a request whose second worker cannot come in time gets an honest 
   await sluice.finished();
 });
 
-void test('I1: a connection that something else keeps open does not keep the request of a dead worker', async (t) => {
+void test('I1: a connection that another process keeps open does not delay the request of a dead worker', async (t) => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-poison-'));
   t.after(() => {
     fs.rmSync(dir, { recursive: true, force: true });
@@ -241,7 +241,7 @@ void test('I1: a connection that something else keeps open does not keep the req
   await allReady(sluice, 1);
 });
 
-void test('I5: a process that dies below a shell, which lingers, is known to have died', async (t) => {
+void test('I5: the exit of a process is noticed although its parent shell still runs', async (t) => {
   const hold = new Hold(t);
   const command = ['sh', '-c', `"${process.execPath}" "${hold.app}"; sleep 30`];
   const sluice = await running(t, { command, workers: 2, env: { ...hold.env, ...quick } });
@@ -301,7 +301,7 @@ void test(
   },
 );
 
-void test('I5: time with a worker is no time in the queue: a slow request gets its second worker too', async (t) => {
+void test('I5: service time does not count as queue wait: a slow request also gets its retry', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, ...quick, SLUICE_QUEUE_WAIT_MS_MAX: '300' };
   const sluice = await running(t, { entry: hold.app, workers: 2, env });

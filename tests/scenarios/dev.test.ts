@@ -52,7 +52,7 @@ void test('a change of a file that the app has loaded starts it again, and other
   assert.equal(await text(sluice), 'one development');
   files.write('lib/hello.mjs', HELLO('two'));
   await says(sluice, 'two development');
-  assert.match(sluice.stdout, /^sluice: lib\/hello\.mjs has changed: the app starts again$/m);
+  assert.match(sluice.stdout, /^sluice: lib\/hello\.mjs has changed: the app restarts$/m);
   const restarts = (await sluice.status()).workers[0]?.restarts_total;
   files.write('lib/unused.mjs', HELLO('three'));
   files.write('node_modules/pkg/index.js', '');

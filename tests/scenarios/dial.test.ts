@@ -67,7 +67,10 @@ void test('a turned dial reaches running workers, and the config comes back with
 
   const turned = await sluice.cli(['dial', 'Reviews', '12.5%']);
   assert.deepEqual([turned.code, turned.stderr], [0, '']);
-  assert.match(turned.stdout, /\nReviews +- +12\.5%\nReviews +mobile +0%\n\nNot as the config says/);
+  assert.match(
+    turned.stdout,
+    /\nReviews +- +12\.5%\nReviews +mobile +0%\n\nDifferent from the configuration/,
+  );
   const pids = await heard(sluice, { '*': 0.5, Reviews: 0.125, 'Reviews@mobile': 0 });
   assert.deepEqual(pids, before, 'the same processes');
   const { generation, dial } = await sluice.status();
@@ -93,7 +96,7 @@ void test('dial takes the file as it is now, and refuses what cannot be with all
   for (const [args, words] of [
     [['Reviews@watch', '5%'], /Reviews@watch.*one of mobile, desktop, bot/],
     [['Reviews', 'half'], /"half" for "Reviews".*a share from/],
-    [['Reviews'], /"Reviews" is no share from 0% to 100%/],
+    [['Reviews'], /"Reviews" is not a share from 0% to 100%/],
   ] as const) {
     const refused = await sluice.cli(['dial', ...args]);
     assert.notEqual(refused.code, 0);
@@ -104,7 +107,7 @@ void test('dial takes the file as it is now, and refuses what cannot be with all
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /sluice\.toml:1: render\.server holds "500%" for "B"[^]*render\.server holds the entry "A@watch"/,
+    /sluice\.toml:1: render\.server contains "500%" for "B"[^]*render\.server contains the entry "A@watch"/,
   );
   assert.deepEqual((await sluice.status()).dial.server, { '*': '10%' });
   await assert.rejects(
@@ -195,7 +198,7 @@ void test('components, pages and beacons are counted by setting, in status, metr
   assert.deepEqual([record['status'], record['worker'], record['method']], [204, null, 'POST']);
 });
 
-void test('I6, I8: garbage, lies and floods of beacons are refused, bounded, and reach no worker', async (t) => {
+void test('I6, I8: malformed, false and excessive beacons are rejected, limited, and reach no worker', async (t) => {
   const config = `${CONFIG}[server]\ntrusted_peers = ["127.0.0.1"]\n`;
   const sluice = await running(t, { entry: ownApp('renders.cjs'), workers: 1, config });
   await ask(sluice, '/page?setting=s50');

@@ -13,7 +13,7 @@ void test('the first free worker gets the next request', async (t) => {
     assert.equal(Number((await ask(sluice, `/${index}`)).body.toString()), first);
 });
 
-void test('I1: with concurrency = 3 a worker holds three and never a fourth', async (t) => {
+void test('I1: with concurrency = 3 a worker has three requests and never a fourth', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, HOLD_MAX: '3' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env, flags: ['--concurrency', '3'] });

@@ -52,7 +52,7 @@ void test('a file that is replaced or removed while it is sent arrives as it was
   connection.close();
 });
 
-void test('I2: clients that do not read their file cost a little memory and nobody time', async (t) => {
+void test('I2: clients that do not read their file use little memory and delay no other client', async (t) => {
   const site = new Site(t);
   const content = site.big('site/big.bin', 30_000_000);
   const sluice = await site.start(t);
@@ -83,7 +83,7 @@ void test('I2: clients that do not read their file cost a little memory and nobo
   await statusWhen(sluice, (now) => now.connections === 0, 'the end of the connections');
 });
 
-void test('I2: a client that takes nothing of its file for too long is let go', async (t) => {
+void test('I2: a client that reads nothing of its file for too long is disconnected', async (t) => {
   const site = new Site(t);
   site.big('site/big.bin', 30_000_000);
   const sluice = await site.start(t, { SLUICE_SERVER_SEND_TIMEOUT_MS: '500' });

@@ -38,7 +38,7 @@ const check = async (sluice: Sluice): Promise<string> => (await sluice.cli(['che
 
 void test('a strict app whose workers sleep while requests queue is told of while-waiting, and alarms', async (t) => {
   const sluice = await running(t, { entry, workers: 2, env, flags: STRICT });
-  assert.match(await check(sluice), /# The gateway that runs says: it has seen too few requests/);
+  assert.match(await check(sluice), /# The running gateway: it has served too few requests/);
   const end = clients(sluice, '/page', 8);
   const line = await eventually(() => raised(sluice)[0], { deadlineMs: 60_000, what: 'the alarm' });
   assert.equal(line['level'], 'warn');
@@ -48,7 +48,7 @@ void test('a strict app whose workers sleep while requests queue is told of whil
   );
   const says = /^workers\.concurrency = 1: workers sleep for \d+ % .* "while-waiting" would serve /;
   assert.match(await advice(sluice), says);
-  assert.match(await check(sluice), /# The gateway that runs says: workers\.concurrency = 1: workers sleep/);
+  assert.match(await check(sluice), /# The running gateway: workers\.concurrency = 1: workers sleep/);
   assert.equal(await metric(sluice, 'sluice_alarms{alarm="workers_asleep"}'), 1);
   assert.match((await sluice.cli(['status'])).stdout, /^ALARM +workers_asleep for /m);
   await end();
@@ -88,7 +88,7 @@ for (const [target, does] of [
           `^workers\\.concurrency = "while-waiting" fits this app: .*${does}.* No action is needed$`,
         ),
       );
-      assert.match(await check(sluice), /# The gateway that runs says: .* No action is needed\./);
+      assert.match(await check(sluice), /# The running gateway: .* No action is needed\./);
       await end();
       assert.deepEqual(raised(sluice), []);
     },

@@ -183,7 +183,7 @@ void test('a cheap request does not wait for the slow one that it was handed beh
   assert.deepEqual(begun(), []);
 });
 
-void test('I3, I5: what a dying worker was handed and had not begun is done once by another, whatever its method', async (t) => {
+void test('I3, I5: requests handed ahead to a dying worker that did not begin them are served once by another, with any method', async (t) => {
   const { sluice, begun } = await stage(t, 1);
   for (const how of ['x-ms: 1500', 'x-wait: 1500'] as const) {
     let wasHanded = false;

@@ -51,7 +51,7 @@ void test(
     assert.match(stdout.replaceAll(/\s+/g, ' '), /, in \S+ \(\S*fills\.cjs:\d+:\d+\); POST \/fill/);
     const { code, stdout: sampled, stderr } = await heap;
     assert.equal(code, 0, stderr);
-    assert.match(sampled, /^worker 1 exited before its profile was complete: this is what it had sampled/);
+    assert.match(sampled, /^worker 1 exited before its profile was complete: these are its samples/);
     assert.match(sampled, /^grow .*fills\.cjs:\d+$/m);
   },
 );

@@ -67,14 +67,14 @@ function noneQuarantined(innocent: string[]): void {
   assert.ok((counts['200'] ?? 0) >= 300, JSON.stringify(counts));
 }
 
-void test('I5: 100 hostile requests for a page keep nobody else from it', async (t) => {
+void test('I5: 100 hostile requests for a page do not block other clients of the page', async (t) => {
   const [sluice, { innocent, hostile, deaths }] = await attacked(t, () => 'X-Evil: secret-value\r\n');
   noneQuarantined(innocent);
   assert.equal(hostile.length, 100);
   // One for each browser that the attacker pretends to be at most twice, and what was probed in between.
   assert.ok(deaths <= 16, `${deaths} workers died`);
   const { stdout } = await sluice.cli(['quarantine']);
-  assert.match(stdout, /GET \/popular +told by x-evil/);
+  assert.match(stdout, /GET \/popular +recognized by x-evil/);
   assert.doesNotMatch(stdout, /secret-value/);
   const note = await eventually(
     () =>
@@ -86,13 +86,13 @@ void test('I5: 100 hostile requests for a page keep nobody else from it', async 
   assert.doesNotMatch(String(note['text']), /secret-value/);
 });
 
-void test('I5: hostile requests that differ each time are caught by what they have in common', async (t) => {
+void test('I5: hostile requests that differ each time are recognized by what they have in common', async (t) => {
   const [, { innocent, deaths }] = await attacked(t, (index) => `X-Evil: ${index}\r\n`);
   noneQuarantined(innocent);
   assert.ok(deaths <= 16, `${deaths} workers died`);
 });
 
-void test('I5: where workers hold several requests, no neighbour of a hostile one is convicted', async (t) => {
+void test('I5: if workers have several requests, no neighbour of a hostile one is quarantined', async (t) => {
   const env = { SLUICE_WORKERS_CONCURRENCY: '4', MS: '60' };
   const [sluice, { innocent, deaths }] = await attacked(t, () => 'X-Evil: 1\r\n', env);
   noneQuarantined(innocent);

@@ -65,7 +65,7 @@ void test('pages are compressed side by side on one connection', { skip: missing
 });
 
 void test(
-  'I3: an upgrade answers all that an open connection has asked for, and says that it takes no more',
+  'I3: an upgrade answers all requests of an open connection, and tells the client to send no more',
   { skip: missing },
   async (t) => {
     const tls = await startTls(t, { entry: app('spin.js'), env: quick });

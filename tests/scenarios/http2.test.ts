@@ -35,27 +35,23 @@ void test('an app behind HTTP/2 sees an ordinary request of HTTP/1.1', { skip: m
   assert.equal(seen.headers['content-length'], '8');
 });
 
-void test(
-  'I1: two requests of one connection are in one worker one after the other',
-  { skip: missing },
-  async (t) => {
-    const hold = new Hold(t);
-    const gateway = await startTls(t, { entry: hold.app, env: hold.env });
-    const session = await connected(t, gateway);
-    const first = ask(session, '/hold/first');
-    await hold.began('/hold/first');
-    const second = ask(session, '/second');
-    await statusWhen(gateway.sluice, ({ queue }) => queue.length === 1, 'the second in the queue');
-    assert.deepEqual(hold.journal, ['begin /hold/first']);
-    hold.release('first');
-    assert.deepEqual([(await first).status, (await second).status], [200, 200]);
-    assert.deepEqual(hold.journal, ['begin /hold/first', 'end /hold/first', 'begin /second', 'end /second']);
-    assert.equal((await gateway.sluice.status()).connections, 1);
-  },
-);
+void test('I1: two requests of one connection are in one worker in turn', { skip: missing }, async (t) => {
+  const hold = new Hold(t);
+  const gateway = await startTls(t, { entry: hold.app, env: hold.env });
+  const session = await connected(t, gateway);
+  const first = ask(session, '/hold/first');
+  await hold.began('/hold/first');
+  const second = ask(session, '/second');
+  await statusWhen(gateway.sluice, ({ queue }) => queue.length === 1, 'the second in the queue');
+  assert.deepEqual(hold.journal, ['begin /hold/first']);
+  hold.release('first');
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  assert.deepEqual(hold.journal, ['begin /hold/first', 'end /hold/first', 'begin /second', 'end /second']);
+  assert.equal((await gateway.sluice.status()).connections, 1);
+});
 
 void test(
-  'I1: a request that the client takes back keeps its slot until the app ends',
+  'I1: a cancelled request keeps its slot until the app has ended it',
   { skip: missing },
   async (t) => {
     const hold = new Hold(t);
@@ -119,7 +115,7 @@ void test(
   },
 );
 
-void test('I2: a large body is taken whole before a worker sees it', { skip: missing }, async (t) => {
+void test('I2: a large body is buffered completely before a worker gets it', { skip: missing }, async (t) => {
   const hold = new Hold(t);
   const gateway = await startTls(t, { entry: hold.app, env: hold.env });
   const session = await connected(t, gateway);
@@ -135,7 +131,7 @@ void test('I2: a large body is taken whole before a worker sees it', { skip: mis
 });
 
 void test(
-  'I2: a reader that takes nothing holds no worker, and gets all of it later',
+  'I2: a client that does not read occupies no worker, and gets the full response later',
   { skip: missing },
   async (t) => {
     const gateway = await startTls(t, { entry: app('spin.js') });
@@ -213,28 +209,24 @@ void test('a WebSocket is a stream beside other requests', { skip: missing }, as
   assert.deepEqual([other.status, other.headers['x-sluice-error']], [501, 'SLU-METHOD-UNSUPPORTED']);
 });
 
-void test(
-  'I3: a drain answers all that a connection has asked for, and ends it',
-  { skip: missing },
-  async (t) => {
-    const hold = new Hold(t);
-    const gateway = await startTls(t, { entry: hold.app, env: hold.env });
-    const [session, idle] = [await connected(t, gateway), await connected(t, gateway)];
-    assert.equal((await ask(idle, '/idle')).status, 200);
-    const [told, idleTold] = [goAway(session), goAway(idle)];
-    const answers = [ask(session, '/hold/first')];
-    await hold.began('/hold/first');
-    for (let at = 0; at < 20; at++) answers.push(ask(session, `/queued/${at}`));
-    await statusWhen(gateway.sluice, ({ queue }) => queue.length === 20, 'twenty queued requests');
-    gateway.sluice.signal('SIGTERM');
-    await eventually(() => told.code() === NGHTTP2_NO_ERROR, { what: 'GOAWAY' });
-    await eventually(() => idle.closed || idle.destroyed, { what: 'the end of the idle connection' });
-    assert.equal(idleTold.code(), NGHTTP2_NO_ERROR);
-    hold.release('first');
-    for (const { status, code } of await Promise.all(answers)) assert.deepEqual([status, code], [200, 0]);
-    assert.equal((await gateway.sluice.finished()).code, 0);
-  },
-);
+void test('I3: a drain answers all requests of a connection, and closes it', { skip: missing }, async (t) => {
+  const hold = new Hold(t);
+  const gateway = await startTls(t, { entry: hold.app, env: hold.env });
+  const [session, idle] = [await connected(t, gateway), await connected(t, gateway)];
+  assert.equal((await ask(idle, '/idle')).status, 200);
+  const [told, idleTold] = [goAway(session), goAway(idle)];
+  const answers = [ask(session, '/hold/first')];
+  await hold.began('/hold/first');
+  for (let at = 0; at < 20; at++) answers.push(ask(session, `/queued/${at}`));
+  await statusWhen(gateway.sluice, ({ queue }) => queue.length === 20, 'twenty queued requests');
+  gateway.sluice.signal('SIGTERM');
+  await eventually(() => told.code() === NGHTTP2_NO_ERROR, { what: 'GOAWAY' });
+  await eventually(() => idle.closed || idle.destroyed, { what: 'the end of the idle connection' });
+  assert.equal(idleTold.code(), NGHTTP2_NO_ERROR);
+  hold.release('first');
+  for (const { status, code } of await Promise.all(answers)) assert.deepEqual([status, code], [200, 0]);
+  assert.equal((await gateway.sluice.finished()).code, 0);
+});
 
 void test('an idle connection is told before it ends', { skip: missing }, async (t) => {
   const env = { SLUICE_SERVER_KEEP_ALIVE_TIMEOUT_MS: '300' };

@@ -20,7 +20,7 @@ import {
   stuckApp,
 } from './stuck.ts';
 
-void test('I4: an infinite loop is named with function, file, line and request, and its worker is killed', async (t) => {
+void test('I4: an infinite loop is reported with function, file, line and request, and its worker is killed', async (t) => {
   const sluice = await running(t, { entry: stuckApp, workers: 2, env: quick, cwd: path.dirname(stuckApp) });
   const client = await sent(sluice, '/loop?visit=7');
   await statusWhen(sluice, ({ requests }) => requests.in_service === 1, 'a request in service');
@@ -231,5 +231,5 @@ void test('an alarm, the log and the status agree on a run that the gateway has 
   assert.deepEqual([longest?.ms, longest?.place], [stuck['silent_ms'], place]);
   const text = (await sluice.cli(['status'])).stdout.replaceAll(/\s+/g, ' ');
   assert.match(text, /ALARM long_run of GET \/loop .*The gateway found it in spin \(stuck\.js:\d+:\d+\)\./);
-  assert.match(text, /the longest lately: [\d.]+ s in worker \d+, killed in spin \(stuck\.js:/);
+  assert.match(text, /longest recent run: [\d.]+ s in worker \d+, killed in spin \(stuck\.js:/);
 });

@@ -182,7 +182,7 @@ void test('an app that nobody names is one to init, check and start, whatever ma
   const check = () => runSluice(['check'], { cwd: folder.dir });
   const found = await check();
   assert.equal(found.code, 0, found.stderr);
-  assert.match(found.stdout, /^# The app, found without being named: node server\.js in \//m);
+  assert.match(found.stdout, /^# The app, detected: node server\.js in \//m);
   assert.equal((await folder.init('--systemd', '--docker')).code, 0);
   assert.match(folder.config, /^entry = "server\.js"$/m);
   const read = (name: string) => fs.readFileSync(path.join(folder.dir, name), 'utf8');

@@ -8,7 +8,7 @@ import { RawConnection } from '../support/raw.ts';
 import { app } from '../support/sluice.ts';
 import { ask, bytesOf, running, statusWhen } from './scenario.ts';
 
-void test('I2: 50 MB to a client that does not read free the worker at once and arrive whole later', async (t) => {
+void test('I2: a response of 50 MB to a client that does not read frees the worker immediately and arrives complete later', async (t) => {
   const sluice = await running(t, { entry: app('spin.js'), workers: 1 });
   const request = http.get(`${sluice.url}/big?bytes=50000000`);
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];

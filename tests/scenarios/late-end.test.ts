@@ -23,7 +23,7 @@ for (const method of ['GET', 'HEAD']) {
   });
 }
 
-void test('I1: with one worker what came waits in the queue, in order, until the late end', async (t) => {
+void test('I1: with one worker, new requests wait in the queue, in order, until the late end', async (t) => {
   const hold = new Hold(t);
   const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env });
   assert.equal((await ask(sluice, '/hold/one?late')).body.toString(), 'whole\n');
@@ -82,7 +82,7 @@ void test('bodies that came with a request given back arrive whole at the other 
   await statusWhen(sluice, (now) => slotsHeld(now) === 0, 'a free slot');
 });
 
-void test('I1: with more slots than one, a late end holds its own slot and delays nobody', async (t) => {
+void test('I1: with several slots, a late end occupies only its own slot and delays no other request', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, HOLD_MAX: '3' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env, flags: ['--concurrency', '3'] });
@@ -95,7 +95,7 @@ void test('I1: with more slots than one, a late end holds its own slot and delay
   assert.ok(!hold.journal.some((line) => line.startsWith('overlap')), hold.journal.join('\n'));
 });
 
-void test('I3: beside a long response, none of many that end late costs a request', async (t) => {
+void test('I3: beside a long response, many late ends lose no request', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, HOLD_MAX: '2' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env, flags: ['--concurrency', '2'] });

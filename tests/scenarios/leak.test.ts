@@ -71,8 +71,8 @@ void test('a bound below what the app needs by itself is named once, and workers
   const load = new Load(t, sluice, { clients: 1 });
   await recycled(sluice, 'memory', 4);
   assert.deepEqual(Object.keys(await load.end()), ['ok\n']);
-  const notes = sluice.logs.filter(({ text }) => /is below what the app needs by itself/.test(String(text)));
+  const notes = sluice.logs.filter(({ text }) => /is below the normal memory of the app/.test(String(text)));
   assert.equal(notes.length, 1, JSON.stringify(notes));
   assert.equal(notes[0]?.['level'], 'warn');
-  assert.match(String(notes[0]?.['text']), /uses \d{2,} MiB .*\(10 MiB\).*Raise the bound/);
+  assert.match(String(notes[0]?.['text']), /uses \d{2,} MiB .*\(10 MiB\).*Raise the limit/);
 });

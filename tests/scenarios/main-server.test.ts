@@ -59,7 +59,7 @@ void test('a server for metrics that listens first gets no request of a client, 
   assert.deepEqual([...bodies], ['app\n']);
   assert.equal(await text(`${sluice.url}/inner`), 'inner\n');
   await metricsAnswer(port);
-  assert.ok(!sluice.stdout.includes('is taken to be its main server'));
+  assert.ok(!sluice.stdout.includes('counts as its main server'));
 });
 
 void test('an app that boots for longer than is waited for is known at its reload', async (t) => {
@@ -67,13 +67,13 @@ void test('an app that boots for longer than is waited for is known at its reloa
   const env = { METRICS_PORT: String(port), APP_AFTER_MS: '4500' };
   const sluice = await running(t, { entry, workers: 1, env });
   await eventually(async () => (await text(sluice.url)) === 'app\n', { what: 'the app', deadlineMs: 60_000 });
-  await eventually(() => sluice.stdout.includes('is its main server from now on'), {
+  await eventually(() => sluice.stdout.includes('is now its main server'), {
     what: 'the note',
     deadlineMs: 60_000,
   });
   assert.match(
     sluice.stdout,
-    new RegExp(`on 127\\.0\\.0\\.1:${port} is taken to be its main server, as none listened`),
+    new RegExp(`on 127\\.0\\.0\\.1:${port} counts as its main server, because none listened`),
   );
   assert.match(sluice.stdout, /others on 127\.0\.0\.1:0|others on any free port/);
   const bodies = await bodiesFromTheStart(t, sluice, async () => {
@@ -87,7 +87,7 @@ void test('an app whose only fixed port is another one is found, told of, and fo
   const env = { METRICS_PORT: '0', APP_PORT: appPort };
   const sluice = await running(t, { entry, workers: 1, env });
   assert.equal(await text(sluice.url), 'app\n');
-  const note = await noteOf(sluice, 'is taken to be its main server');
+  const note = await noteOf(sluice, 'counts as its main server');
   assert.match(
     String(note['text']),
     new RegExp(`port ${appPort} .*app\\.port \\(sluice start --app-port\\)`),
@@ -95,7 +95,7 @@ void test('an app whose only fixed port is another one is found, told of, and fo
 
   const named = await running(t, { entry, workers: 1, env, flags: ['--app-port', appPort] });
   assert.equal(await text(named.url), 'app\n');
-  assert.ok(!named.stdout.includes('is taken to be its main server'));
+  assert.ok(!named.stdout.includes('counts as its main server'));
 });
 
 void test('app.port keeps every other server from clients, and a start without it says why it fails', async (t) => {
@@ -126,7 +126,7 @@ void test('an app that is an HTTPS server is served, and the log says where TLS 
 });
 
 for (const [kind, cause] of [
-  ['h2c', /an HTTP\/2 server in clear text/],
+  ['h2c', /an HTTP\/2 server without TLS/],
   ['h2', /an HTTP\/2 server without allowHTTP1/],
   ['net', /a plain net\.Server/],
 ] as const) {

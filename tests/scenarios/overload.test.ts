@@ -90,7 +90,7 @@ void test('a wait that is foreseen to be too long is refused at once', async (t)
   assertRefused(refused[0] ?? assert.fail(), 503, 'SLU-QUEUE-WAIT');
 });
 
-void test('I6: twice the load that workers can carry is shed in part, answered in full, and held in bounds', async (t) => {
+void test('I6: twice the capacity of the workers is partly shed, otherwise answered completely, and stays within bounds', async (t) => {
   const env = { SLUICE_QUEUE_LENGTH_MAX: '10' };
   const sluice = await running(t, { entry: app('spin.js'), workers: 1, env });
   const counts = new Map<number, number>();

@@ -35,7 +35,7 @@ async function deaths(sluice: Sluice, workers: number): Promise<number> {
   return snapshot.workers.reduce((sum, { restarts_total }) => sum + restarts_total, 0);
 }
 
-void test('I5: a GET that kills workers kills two, is listed, and can be let go', async (t) => {
+void test('I5: a GET that crashes workers crashes two, is listed, and can be released', async (t) => {
   const sluice = await running(t, { entry, workers: 3, env: quick });
   const target = `/poison?${'x'.repeat(300)}`;
   assertRefused(await ask(sluice, target), 502, 'SLU-WORKER-DIED');
@@ -93,7 +93,7 @@ void test('I5: a GET that kills workers kills two, is listed, and can be let go'
   assert.equal((await list(sluice, '--release', 'all')).released, 1);
 });
 
-void test('I5: a POST that kills workers kills two; another body is another request', async (t) => {
+void test('I5: a POST that crashes workers crashes two; another body is another request', async (t) => {
   const sluice = await running(t, { entry, workers: 3, env: quick });
   const post = (body: string) => ask(sluice, '/submit', { method: 'POST', body });
   // Larger than what is kept in memory, and alike but for the end.
@@ -144,7 +144,7 @@ void test('quarantine can be switched off', async (t) => {
   assert.equal((await list(sluice)).quarantined.length, 0);
 });
 
-void test('I5: of many clients with one poison, those that still wait when it is known reach no worker', async (t) => {
+void test('I5: when a request is known to crash workers, waiting clients with the same request reach no worker', async (t) => {
   const sluice = await running(t, { entry, workers: 2, env: quick });
   const responses = await Promise.all(Array.from({ length: 12 }, () => ask(sluice, '/poison')));
   assert.ok(responses.every(({ status }) => status === 502 || status === 500));

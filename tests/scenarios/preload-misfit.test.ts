@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { app, repositoryDir, type Sluice } from '../support/sluice.ts';
 import { allReady, ask, running } from './scenario.ts';
 
-const misfits = (sluice: Sluice) => sluice.logs.filter(({ text }) => /of another build/.test(String(text)));
+const misfits = (sluice: Sluice) => sluice.logs.filter(({ text }) => /from another build/.test(String(text)));
 
 void test('a preload of another build is named once with both versions, and serves', async (t) => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-misfit-'));

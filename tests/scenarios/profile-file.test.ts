@@ -46,7 +46,7 @@ void test('a file that is no profile is refused with the reason', async (t) => {
   for (const [file, said] of [
     [write('empty', ''), /it is empty/],
     [write('cut', '{"nodes":[{"id":1,'), /it is cut off/],
-    [write('other', '{"a":1}'), /it holds no CPU profile/],
+    [write('other', '{"a":1}'), /it contains no CPU profile/],
     [write('text', 'hello'), /expected value at line 1/],
     [huge, /2147483649 bytes exceed the limit/],
     [dir, /directory/],

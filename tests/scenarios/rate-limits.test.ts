@@ -152,7 +152,7 @@ void test('no spelling of a path dodges its limit, and ping and readiness have n
   }
 });
 
-void test('I6: more clients than the table holds are all served, and one that is over its limit stays so', async (t) => {
+void test('I6: more clients than the table has entries are all served, and a client over its limit stays limited', async (t) => {
   const config = '[server]\ntrusted_peers = ["127.0.0.1"]\n[rate.limits]\n"/" = "1/h burst 3"\n';
   const sluice = await running(t, {
     entry: app('trivial.js'),
@@ -179,15 +179,15 @@ void test('a limit that means nothing is refused by check and by start, with wha
   assert.notEqual(checked.code, 0);
   assert.match(
     checked.stderr,
-    /sluice\.toml:1: rate\.limits holds "5 a minute" for "\/login", which must be a count/,
+    /sluice\.toml:1: rate\.limits contains "5 a minute" for "\/login", which must be a count/,
   );
   assert.match(
     checked.stderr,
-    /sluice\.toml:1: rate\.limits holds the path "\/api\/", which must not end with '\/'/,
+    /sluice\.toml:1: rate\.limits contains the path "\/api\/", which must not end with '\/'/,
   );
   await assert.rejects(startSluice({ entry: app('trivial.js'), config }), (error) => {
     assert.ok(error instanceof StartFailed);
-    assert.match(error.finished.stderr, /rate\.limits holds "5 a minute"/);
+    assert.match(error.finished.stderr, /rate\.limits contains "5 a minute"/);
     return true;
   });
 });

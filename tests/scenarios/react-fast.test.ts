@@ -132,7 +132,7 @@ void test('without the package, and with a React that it does not know, react-do
   assert.match(page, /title="&quot;row&quot; 0"/);
   await eventually(() => warnings(missing).length > 0);
   assert.deepEqual(warnings(missing), [
-    'react = "fast" has no effect in worker 1: @sluice/react/server is found neither from the app nor beside Sluice',
+    'react = "fast" has no effect in worker 1: @sluice/react/server was found neither from the app nor beside Sluice',
   ]);
   assert.equal((await missing.status()).react, null);
 
@@ -154,7 +154,7 @@ void test('without the package, and with a React that it does not know, react-do
   }
   const react = await rendered(unknown, 2);
   assert.deepEqual(react.fallbacks, { 'unknown React version': 2 });
-  const lines = unknown.logs.filter(({ line }) => String(line).includes('does not know React 19.987.0'));
+  const lines = unknown.logs.filter(({ line }) => String(line).includes('does not support React 19.987.0'));
   assert.equal(lines.length, 1);
 });
 

@@ -9,7 +9,7 @@ import { allReady, ask, bytesOf, gone, Hold, pidOf, running, statusWhen } from '
 import { assertNeverFewer, recycled } from './recycled.ts';
 import { Load, Versions } from './versions.ts';
 
-void test('I3: recycling by requests under load loses nothing and leaves no gap', async (t) => {
+void test('I3: recycling by requests under load loses no request and leaves no gap', async (t) => {
   const versions = new Versions(t, { version: 'one', works_ms: 2 });
   const env = { ...versions.env, SLUICE_RECYCLE_REQUESTS_MAX: '40' };
   const sluice = await running(t, { entry: versions.app, workers: 2, env });

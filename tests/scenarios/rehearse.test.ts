@@ -206,9 +206,9 @@ void test('paths of a log are asked for by their shares, and what cannot be sent
   );
   const told = made.notes.join('\n');
   assert.match(told, /^paths of 8 requests in 14 lines$/m);
-  assert.match(told, /^left out: 3 requests that are neither GET nor HEAD$/m);
-  assert.match(told, /^left out: 2 requests whose path is too long, not ASCII or no path$/m);
-  assert.match(told, /^left out: 1 request whose query the log masks$/m);
+  assert.match(told, /^skipped: 3 requests that are neither GET nor HEAD$/m);
+  assert.match(told, /^skipped: 2 requests with a path that is too long, not ASCII or missing$/m);
+  assert.match(told, /^skipped: 1 request with a query that the log masks$/m);
 });
 
 void test('settings that keep the load out or reach others are set aside and named', async (t) => {
@@ -218,7 +218,7 @@ void test('settings that keep the load out or reach others are set aside and nam
   assert.equal(cellOf(made, 'none').client_errors, 0);
   assert.match(
     made.notes.join('\n'),
-    /^set aside for the rehearsal: rate\.limits, access\.deny, cache\.enabled$/m,
+    /^ignored during the rehearsal: rate\.limits, access\.deny, cache\.enabled$/m,
   );
 });
 
@@ -227,7 +227,7 @@ void test('event streams of a log end the rehearsal no later, and are told', asy
   const made = await report(folder(t), [...words, '--paths', '/=9,/events']);
   const cell = cellOf(made, 'none');
   assert.deepEqual([cell.lost, cell.failures], [0, []], JSON.stringify(cell));
-  assert.match(made.notes.join('\n'), /^[1-9]\d* event streams?: closed after the head of the answer, /m);
+  assert.match(made.notes.join('\n'), /^[1-9]\d* event streams?: closed after the headers of the answer, /m);
 });
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {

@@ -18,7 +18,7 @@ const broken: Broken[] = [
   {
     what: 'throws at its start',
     version: { version: 'two', throws: 'the reason stands here' },
-    reason: /exited before it took requests: exit code 1\..*stderr:.*Error: the reason stands here/s,
+    reason: /exited before it accepted requests: exit code 1\..*stderr:.*Error: the reason stands here/s,
   },
   {
     what: 'never listens',
@@ -47,7 +47,7 @@ for (const { what, version, config, reason } of broken) {
     assert.equal(code, 1);
     assert.match(stderr, /generation 2 is abandoned: /);
     assert.match(stderr, reason);
-    assert.match(stderr, /The version before stays/);
+    assert.match(stderr, /The previous version continues/);
     const now = await allOf(sluice, 1, 2);
     assert.deepEqual(
       now.workers.map(({ pid }) => pid),
@@ -112,7 +112,7 @@ void test('a worker that somebody kills in its warm-up was killed from outside, 
   process.kill(pidOf(workers.find(({ state }) => state === 'warming')), 'SIGKILL');
   const { code, stderr } = await reloading;
   assert.equal(code, 1);
-  assert.match(stderr, /exited before it took requests: signal 9 \(SIGKILL\): killed from outside/);
+  assert.match(stderr, /exited before it accepted requests: signal 9 \(SIGKILL\): killed from outside/);
   assert.ok(!sluice.stdout.includes('(SIGKILL) by the gateway'), sluice.stdout);
   assert.equal(await answering(sluice), 'one');
 });

@@ -110,7 +110,7 @@ void test(
     fs.copyFileSync(renewed.cert, cert);
     const mismatched = await sluice.cli(['reload']);
     assert.notEqual(mismatched.code, 0);
-    assert.match(mismatched.stdout + mismatched.stderr, /server\.tls_key.*does not go with/s);
+    assert.match(mismatched.stdout + mismatched.stderr, /server\.tls_key.*does not match/s);
     assert.equal(await serial(sluice, before), open.getPeerCertificate().serialNumber);
     fs.copyFileSync(renewed.key, key);
     await reload(sluice);
@@ -124,6 +124,6 @@ void test(
     configure(sluice, '');
     const plain = await sluice.cli(['reload']);
     assert.notEqual(plain.code, 0);
-    assert.match(plain.stdout + plain.stderr, /server\.tls_cert names no certificate any more/);
+    assert.match(plain.stdout + plain.stderr, /server\.tls_cert no longer names a certificate/);
   },
 );

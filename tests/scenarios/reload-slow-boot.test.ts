@@ -5,7 +5,7 @@ import { bounds } from '../support/bounds.ts';
 import { running } from './scenario.ts';
 import { Load, Versions, allOf } from './versions.ts';
 
-void test('I3: while the new version boots for seconds, the present one serves with every worker', async (t) => {
+void test('I3: while the new version boots for seconds, the current one serves with every worker', async (t) => {
   const versions = new Versions(t, { version: 'one', works_ms: 2 });
   const env = { ...versions.env, ...bounds({ reload_at_once: 2 }) };
   const sluice = await running(t, { entry: versions.app, workers: 2, env });

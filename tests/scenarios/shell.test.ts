@@ -104,7 +104,7 @@ void test('the app gives a shell for each of its versions, and one that fails le
   told('broken');
   await reload(sluice);
   await eventually(
-    () => sluice.logs.find((log) => String(log['text']).includes('gave no shell for /shop/shell')),
+    () => sluice.logs.find((log) => String(log['text']).includes('sent no shell for /shop/shell')),
     {
       what: 'a note',
     },

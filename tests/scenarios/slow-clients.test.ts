@@ -37,7 +37,7 @@ async function open(t: TestContext, sluice: Sluice, count: number, bytes: string
   return connections;
 }
 
-void test('I2: clients that have not finished their headers hold no slot and get 408 in the end', async (t) => {
+void test('I2: clients with unfinished headers occupy no slot and finally get 408', async (t) => {
   const sluice = await start(t, bounds({ headers_timeout_ms: 2500 }));
   const connections = await open(t, sluice, 50, 'GET / HTTP/1.1\r\nHost: app\r\nX-Slow: ');
   await holdNothing(sluice, 50);
@@ -47,7 +47,7 @@ void test('I2: clients that have not finished their headers hold no slot and get
   }
 });
 
-void test('I2: clients that trickle their body hold no slot and get 408 in the end', async (t) => {
+void test('I2: clients that send their body too slowly occupy no slot and finally get 408', async (t) => {
   const sluice = await start(t, {
     ...bounds({ body_grace_ms: 2500, body_rate_bytes_per_s_min: 1000 }),
   });
@@ -88,7 +88,7 @@ void test('I2: clients that do not read their response hold no slot', async (t) 
   assert.equal((await first?.response({ deadlineMs: 20_000 }))?.body.length, 6_000_000);
 });
 
-void test('I2: a client that reads nothing for too long is let go', async (t) => {
+void test('I2: a client that reads nothing for too long is disconnected', async (t) => {
   const sluice = await start(t, { SLUICE_SERVER_SEND_TIMEOUT_MS: '500' });
   const [connection] = await open(t, sluice, 1, '');
   connection?.pause();
@@ -101,7 +101,7 @@ void test('I2: a client that reads nothing for too long is let go', async (t) =>
   await statusWhen(sluice, (now) => now.connections === 0, 'the end of its connection');
 });
 
-void test('I2: an upload that pauses after a fast start is ended after the grace time', async (t) => {
+void test('I2: an upload that pauses after a fast start is aborted after the grace time', async (t) => {
   const grace_ms = 1_200;
   const sluice = await start(t, bounds({ body_grace_ms: grace_ms }));
   const head = bytesOf('/upload', 'Content-Length: 2000000\r\n', 'POST');
@@ -147,7 +147,7 @@ const residentBytes = (pid: number): number =>
   1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
 void test(
-  'I6: chunks of one byte for clients that read nothing stay within a bound',
+  'I6: chunks of one byte for clients that read nothing use limited memory',
   { skip: noProc },
   async (t) => {
     const clients = 2;

@@ -40,7 +40,7 @@ async function deaf(sluice: Sluice, count: number, target: string): Promise<RawC
 }
 
 void test(
-  'I6: what many clients leave unread stays within memory.buffers_bytes_max together, and is given back',
+  'I6: unread data of many clients stays within memory.buffers_bytes_max in total, and is freed',
   { skip: noProc },
   async (t) => {
     const [clients, bytes, bound] = [60, 6_000_000, 8_000_000];
@@ -138,7 +138,7 @@ void test('bytes that an app writes one by one are gathered', async (t) => {
 });
 
 void test(
-  'I6: the kernel holds little for a client that does not read where memory is little',
+  'I6: the kernel buffers little for a client that does not read if memory is scarce',
   { skip: noProc },
   async (t) => {
     const [clients, bytes] = [10, 1_000_000];

@@ -103,7 +103,7 @@ void test('state directory in which nothing can be kept any more is an alarm unt
   const { stdout } = await sluice.cli(['status']);
   assert.match(
     stdout.replaceAll(/\s+/g, ' '),
-    /ALARM state_dir for .*no file can be kept in the state directory/,
+    /ALARM state_dir for .*no file can be stored in the state directory/,
   );
   assert.equal((await fetch(`${sluice.url}/`)).status, 200);
   fs.rmSync(state);

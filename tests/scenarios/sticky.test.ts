@@ -66,7 +66,7 @@ test('polls of known sessions hold no slot, and reach the worker that gave them 
   assert.equal((await sluice.status()).overlaps_total, 0);
 });
 
-test('I1: a page that is asked for as if it were a poll holds its slot', async (t) => {
+test('I1: a page that is requested like a poll occupies its slot', async (t) => {
   const sluice = await start(t, { workers: 1 });
   const sid = await open(sluice);
   const pages = Array.from({ length: 5 }, () => ask(sluice, `/page?EIO=4&transport=polling&sid=${sid}`));

@@ -76,7 +76,7 @@ void test('I1: an event stream leaves the slot and arrives event by event', asyn
   await statusWhen(sluice, ({ streams }) => streams === 0, 'the end of the streams');
 });
 
-void test('I6: streams over the limit of a worker are refused, and nothing of them stays', async (t) => {
+void test('I6: streams over the limit of a worker are refused, and use no memory afterwards', async (t) => {
   const env = bounds({ streams_per_worker_max: 2 });
   const sluice = await running(t, { entry: app('stream.js'), workers: 1, env });
   for (let round = 0; round < 2; round++) {
@@ -194,7 +194,7 @@ for (const type of ['Text/Event-Stream', 'text/EVENT-stream; charset=utf-8', '  
   });
 }
 
-void test('I1: an event stream whose first event comes late leaves the slot before, and is not broken off', async (t) => {
+void test('I1: an event stream with a late first event leaves the slot earlier, and is not cut off', async (t) => {
   const sluice = await running(t, { entry: ownApp('corners.js'), workers: 1 });
   const connection = await sent(sluice, '/late-events?after=1500');
   await connection.untilBytes('text/event-stream');

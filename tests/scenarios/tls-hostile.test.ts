@@ -36,7 +36,7 @@ async function hostile(
 }
 
 void test(
-  'I6: half handshakes end with the time for headers, and nobody waits for them',
+  'I6: incomplete handshakes end with the time limit for headers, and delay no other client',
   { skip: missing },
   async (t) => {
     const env = bounds({ headers_timeout_ms: 2000 });
@@ -144,7 +144,7 @@ void test(
         return true;
       });
     };
-    await fails(one.cert, other.key, /server\.tls_key names \S+, which does not go with \S+/);
+    await fails(one.cert, other.key, /server\.tls_key names \S+, which does not match \S+/);
     await fails(one.cert, one.cert, /server\.tls_key names \S+, which cannot be used/);
     await fails(one.key, one.key, /server\.tls_cert names \S+, which cannot be used/);
     await fails(write('empty', ''), one.key, /server\.tls_cert names \S+empty, which cannot be used/);

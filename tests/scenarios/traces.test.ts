@@ -225,7 +225,7 @@ void test('an endpoint that is none is told before anything starts', async () =>
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "collector:4317" is no http or https URL.*http:\/\/127\.0\.0\.1:4318\/v1\/traces/s,
+    /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "collector:4317" is not an http or https URL.*http:\/\/127\.0\.0\.1:4318\/v1\/traces/s,
   );
 });
 

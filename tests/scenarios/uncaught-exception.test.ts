@@ -35,7 +35,7 @@ for (const [target, words] of [
   });
 }
 
-void test('I5: a GET is tried once more, which is the second and last time', async (t) => {
+void test('I5: a GET is retried once, and not again', async (t) => {
   const env = bounds({ backoff_ms_min: 1, backoff_ms_max: 10 });
   const sluice = await running(t, { entry: ownApp('throws.js'), workers: 2, env });
   assertRefused(await ask(sluice, '/throw'), 502, 'SLU-WORKER-DIED');

@@ -19,7 +19,7 @@ import {
 const upgrade = 'Connection: Upgrade\r\nUpgrade: echo\r\n';
 const takes = { TAKES_UPGRADES: '1' };
 
-void test('I1: upgrades that nobody answers cost the others nothing, and end with their clients', async (t) => {
+void test('I1: unanswered upgrades do not affect others, and end with their clients', async (t) => {
   const journal = new Journal(t);
   const sluice = await running(t, {
     entry: ownApp('leaves.js'),

@@ -488,12 +488,12 @@ void test('the config is checked: each mistake is told with what to do', async (
   const url = `http://127.0.0.1:${port}`;
   assert.match(await check(route([url])), /^0 /);
   for (const [config, message] of [
-    [route(['127.0.0.1:80']), /must hold targets like "http:\/\/10\.0\.0\.5:8080"/],
+    [route(['127.0.0.1:80']), /must contain targets like "http:\/\/10\.0\.0\.5:8080"/],
     [
       route([url], 'hosts = "x"'),
-      /upstreams\.routes must hold tables of name, paths, to.*"hosts"; did you mean "host"\?/,
+      /upstreams\.routes must contain tables of name, paths, to.*"hosts"; did you mean "host"\?/,
     ],
-    [route([url], '', ['HEAD /x']), /write GET, which takes HEAD as well/],
+    [route([url], '', ['HEAD /x']), /write GET, which includes HEAD/],
     [route([url], 'retries = 9'), /must be between 0 and 5, not 9 \(at "retries"\)/],
     [route([url], 'first_byte_timeout = "x"'), /as first_byte_timeout of "legacy", not "x"/],
     [route([url], 'ca = "ca.pem"'), /none of whose targets begins with https/],

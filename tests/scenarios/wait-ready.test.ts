@@ -35,7 +35,7 @@ void test('a new version that listens and never says ready is given up, and the 
   versions.next({ version: 'two' });
   const { code, stderr } = await sluice.cli(['reload']);
   assert.equal(code, 1);
-  assert.match(stderr, /did not say `ready` \(workers\.wait_ready\) within workers\.start_timeout_ms/);
+  assert.match(stderr, /did not send `ready` \(workers\.wait_ready\) within workers\.start_timeout_ms/);
   await allOf(sluice, 1, 2);
 });
 

@@ -67,7 +67,7 @@ async function release(sluice: Sluice, answers: Promise<Answer>[]): Promise<Answ
   return ended;
 }
 
-test('I3: three hundred polls on two workers as installed are all held, and pages go past them', async (t) => {
+test('I3: three hundred polls wait on two workers with default settings, and pages are served meanwhile', async (t) => {
   const sluice = await two(t);
   const polls = await wait(sluice, 300);
   for (let page = 0; page < 50; page += 1)
@@ -79,7 +79,7 @@ test('I3: three hundred polls on two workers as installed are all held, and page
   assert.equal(workers.length, 2);
 });
 
-test('I6: polls of some megabytes each stop at the memory of small heaps, are refused honestly, and no worker dies', async (t) => {
+test('I6: polls of a few megabytes each are limited by small heaps, get an error beyond, and crash no worker', async (t) => {
   const config = '[app]\nnode_args = ["--max-old-space-size=160"]\n[queue]\nwait_ms_max = 1500\n';
   const sluice = await two(t, config);
   // What a page costs is known then, so that it passes those that wait for memory.
@@ -136,7 +136,7 @@ test('I3: polls of a worker that is killed wait in another', async (t) => {
   assert.ok(answers.every(({ status }) => status === 200));
 });
 
-test('I3: a poll whose worker was killed before it waited has the next worker alone until it waits there', async (t) => {
+test('I3: a poll whose worker was killed before it waited gets the next worker alone until it waits there', async (t) => {
   const sluice = await running(t, { entry: app, workers: 1 });
   const [poll] = await wait(sluice, 1, '/wait?spin=500');
   const [victim] = (await sluice.status()).workers;

@@ -100,7 +100,7 @@ void test('the path of warm_up.paths that ends its worker is named', async (t) =
   versions.next({ version: 'two', dies_at: '/deadly' });
   const told = await sluice.cli(['reload']);
   assert.equal(told.code, 1);
-  assert.match(told.stderr + told.stdout, /exit code 3.*\/deadly broke the worker/);
+  assert.match(told.stderr + told.stdout, /exit code 3.*\/deadly made the worker unusable/);
   const abandoned = await eventually(() => sluice.logs.find(({ event }) => event === 'reload_abandoned'));
   assert.match(String(abandoned['reason']), /\/deadly/);
   await allOf(sluice, 1, 2);

@@ -15,7 +15,7 @@ async function heldMax(sluice: Parameters<typeof ask>[0], target: string, count:
 }
 
 void test(
-  'I1: while-waiting hands a worker more requests while those that it holds wait, up to the maximum',
+  'I1: while-waiting gives a worker more requests while its current ones wait, up to the maximum',
   { skip: !linux && 'only Linux tells whether a worker waits' },
   async (t) => {
     const env = { SLUICE_WORKERS_CONCURRENCY: 'while-waiting', SLUICE_WORKERS_CONCURRENCY_MAX: '7' };
@@ -44,7 +44,7 @@ async function givenMax(
   return most;
 }
 
-void test('I1: while-waiting hands a worker that computes no second request', async (t) => {
+void test('I1: while-waiting gives a computing worker no second request', async (t) => {
   const sluice = await running(t, {
     entry,
     workers: 1,
@@ -100,7 +100,7 @@ void test('the old spelling still works, and the log names the new one', async (
 /** As elsewhere than on Linux. */
 const byPreload = { SLUICE_TEST_LOOKS_BY_PRELOAD: '1' };
 
-void test('I1: by the word of the preload, a worker gets more requests while those that it holds wait', async (t) => {
+void test('I1: by the report of the preload, a worker gets more requests while its current ones wait', async (t) => {
   const env = { ...byPreload, SLUICE_WORKERS_CONCURRENCY_MAX: '7' };
   const sluice = await running(t, { entry, workers: 1, env });
   const most = await heldMax(sluice, '/page', 60);
@@ -108,7 +108,7 @@ void test('I1: by the word of the preload, a worker gets more requests while tho
   assert.equal((await sluice.status()).overlaps_total, 0);
 });
 
-void test('I1: by the word of the preload, a worker that computes gets no second request', async (t) => {
+void test('I1: by the report of the preload, a computing worker gets no second request', async (t) => {
   const sluice = await running(t, { entry, workers: 1, env: byPreload });
   assert.equal(await givenMax(sluice, '/spin', 8), 1);
 });
@@ -119,7 +119,7 @@ void test('while-waiting is the default', async (t) => {
   assert.ok(linux ? most > 1 : most === 1, `${most} at once`);
 });
 
-void test('I1: strict mode hands a worker no second request, even while it waits', async (t) => {
+void test('I1: strict mode gives a worker no second request, even while it waits', async (t) => {
   const sluice = await running(t, { entry, workers: 1, flags: STRICT });
   assert.equal(await heldMax(sluice, '/page', 10), 1);
   assert.equal((await sluice.status()).overlaps_total, 0);

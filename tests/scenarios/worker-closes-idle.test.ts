@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { app } from '../support/sluice.ts';
 import { ask, ownApp, running, STRICT } from './scenario.ts';
 
-void test('I3: no request is lost to a worker that closes idle connections at once', async (t) => {
+void test('I3: no request is lost if a worker closes idle connections immediately', async (t) => {
   const sluice = await running(t, { entry: app('faulty.js'), workers: 2, env: { KEEP_ALIVE_MS: '1' } });
   for (let round = 0; round < 40; round++) {
     const method = round % 2 === 0 ? 'GET' : 'POST';
@@ -35,7 +35,7 @@ void test('no request is lost to an app that answers with Connection: close', as
   );
 });
 
-void test('I3: no request is lost to an app that closes idle connections under the next request', async (t) => {
+void test('I3: no request is lost if the app closes an idle connection during the next request', async (t) => {
   const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1, flags: STRICT });
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>

@@ -43,7 +43,7 @@ for (const kind of ['a fresh', 'a reused'] as const) {
   });
 }
 
-void test('I5: a POST kills one worker each time, and two in all, however often it is tried', async (t) => {
+void test('I5: a POST crashes one worker each time, and two in total, however often it is sent', async (t) => {
   // The delays are for loops of crashes, which this looks like.
   const env = bounds({ backoff_ms_min: 1, backoff_ms_max: 10 });
   const sluice = await running(t, { entry: app('faulty.js'), workers: 3, env });
@@ -86,7 +86,7 @@ for (const [target, code] of [
   });
 }
 
-void test('I1: a worker that answered garbage and works on gets nothing new', async (t) => {
+void test('I1: a worker that sent an invalid answer and continues gets no new requests', async (t) => {
   const hold = new Hold(t);
   const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env });
   const target = '/hold/it?garbage';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, assertRefused, Hold, recordOf, running, slotsHeld, statusWhen } from './scenario.ts';
 
-void test('I1: a timeout answers the client and frees nothing', async (t) => {
+void test('I1: a timeout answers the client and frees no slot', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '300' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });

@@ -75,7 +75,7 @@ void test('an answer that is shorter than announced is broken off when the app e
   assert.equal(pidOf((await sluice.status()).workers[0]), pid, 'the same worker serves on');
 });
 
-void test('I10: what the app writes to a connection itself is its own request’s answer or nobody’s', async (t) => {
+void test('I10: data that the app writes to a connection directly belongs to its own request’s answer or is dropped', async (t) => {
   const sluice = await running(t, { entry, workers: 1 });
   // The first request of a connection: nobody else's answer can be meant.
   assert.equal(await ask(sluice, '/raw?word=first'), 'first');
@@ -88,7 +88,7 @@ void test('I10: what the app writes to a connection itself is its own request’
   await eventually(() => sluice.stdout.includes('writes to a connection'), { what: 'the note' });
 });
 
-void test('I10: bytes behind an answer on a connection that is used again are dropped', async (t) => {
+void test('I10: bytes after an answer on a reused connection are dropped', async (t) => {
   const sluice = await running(t, { entry, workers: 1 });
   for (let round = 0; round < 30; round++) {
     assert.equal(await ask(sluice, `/good?word=a${round}`), `good a${round}`);

@@ -195,7 +195,7 @@ void test('Expect is answered by the gateway and does not pass', async () => {
   assert.equal(request.body, 'hello');
 });
 
-void test('I2: no byte of a request reaches a worker before it is whole', async () => {
+void test('I2: no byte of a request reaches a worker before the request is complete', async () => {
   for (const [first, rest] of [
     [get('').slice(0, -2), '\r\n'],
     [post('Content-Length: 5\r\n', 'hell'), 'o'],

@@ -17,10 +17,11 @@ pub struct Token(Box<[u8]>);
 /// Reason for refusing a client: the status and what to do.
 pub(crate) type Refusal = (StatusCode, &'static str);
 
-const ELSEWHERE: Refusal = (StatusCode::FORBIDDEN, "A page of another site asks for this.\n");
+const ELSEWHERE: Refusal = (StatusCode::FORBIDDEN, "The request comes from a page of another site.\n");
 const NO_TOKEN: Refusal = (
     StatusCode::UNAUTHORIZED,
-    "This needs the token: admin.token of the config, or what is in the file admin-token of the run directory.\n",
+    "This needs the token: admin.token of the configuration, or the content of the file admin-token in the run \
+     directory.\n",
 );
 
 /// Headers that proxies add, and how the names of further ones begin.

@@ -28,9 +28,9 @@ const PURGE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const PURGE: &str = "purge";
 /// Longest time for the body of an action.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time in which a reload may say that it does not begin; events report its progress.
+/// Time limit for the rejection of a reload. Events report its progress.
 const REFUSED_TIMEOUT: Duration = Duration::from_millis(500);
-/// The longest profile, seconds.
+/// Maximum duration of a profile, seconds.
 const PROFILE_S_MAX: u32 = 60;
 
 /// Answer to an action: a status and JSON.
@@ -61,8 +61,8 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
     let bytes_max = if name == PURGE { PURGE_BYTES_MAX } else { BODY_BYTES_MAX };
     let body = match timeout(BODY_TIMEOUT, Limited::new(body, bytes_max).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => return failed(StatusCode::PAYLOAD_TOO_LARGE, "The body is too long, or broke off."),
-        Err(_) => return failed(StatusCode::REQUEST_TIMEOUT, "The body came too slowly."),
+        Ok(Err(_)) => return failed(StatusCode::PAYLOAD_TOO_LARGE, "The body is too long or incomplete."),
+        Err(_) => return failed(StatusCode::REQUEST_TIMEOUT, "The body arrived too slowly."),
     };
     let tell = |what: &str| {
         let text = format!("the dashboard at {peer} asked for: {what}");
@@ -101,7 +101,7 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
             }
             Err(refused) => refused,
         },
-        _ => failed(StatusCode::NOT_FOUND, "There is no such action."),
+        _ => failed(StatusCode::NOT_FOUND, "This action does not exist."),
     }
 }
 

@@ -21,9 +21,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::Operator;
 
-/// Connections at once; further ones are closed without a word, which HAProxy ignores.
+/// Maximum number of connections at once. Further ones are closed without a word, which HAProxy ignores.
 const CONNECTIONS_MAX: usize = 64;
-/// Longest life of a connection.
+/// Maximum lifetime of a connection.
 const CONNECTION_MAX: Duration = Duration::from_secs(2);
 /// Bytes that a balancer may send (`agent-send`).
 const QUESTION_BYTES_MAX: u64 = 4096;
@@ -31,7 +31,7 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Time from the first answer to a balancer in which it hears `ready`.
 const READY_FOR: Duration = Duration::from_secs(60);
-/// Balancers that are remembered.
+/// Maximum number of remembered balancers.
 const BALANCERS_MAX: usize = 256;
 /// Change of a weight below which the balancer is told the old one, as a part of that.
 const CHANGE_MIN: f64 = 0.1;

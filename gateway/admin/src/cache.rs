@@ -11,9 +11,10 @@ use tokio::sync::oneshot;
 use crate::Operator;
 use crate::actions::{Done, done, failed, parsed};
 
-/// Tags of one request.
+/// Maximum number of tags in one request.
 const TAGS_MAX: usize = 1000;
-const WHICH: &str = "Say which pages: one of \"url\", \"prefix\", \"tag\", \"tags\" and \"all\": true, as in {\"tag\":\"product-1\"}. URLs begin with \
+const WHICH: &str = "Name the pages: one of \"url\", \"prefix\", \"tag\", \"tags\" and \"all\": true, as in \
+    {\"tag\":\"product-1\"}. URLs begin with \
                      https:// or http://, or with / for all hosts.";
 const OFF: &str = "The page cache is disabled: set cache.enabled = true and restart the gateway.";
 
@@ -109,7 +110,7 @@ pub(crate) fn show(query: &str, operator: &dyn Operator) -> Done {
     let Some(url) = url.and_then(|url| percent_decode_str(url).decode_utf8().ok()) else {
         return failed(
             StatusCode::BAD_REQUEST,
-            "Which page: /cache/show?url=https%3A%2F%2Fshop.example%2Fproducts%2F1",
+            "Name the page: /cache/show?url=https%3A%2F%2Fshop.example%2Fproducts%2F1",
         );
     };
     match operator.cache(Some(&url)) {

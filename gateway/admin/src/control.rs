@@ -30,9 +30,9 @@ use crate::{Operator, Progress, Upgrade};
 const CONNECTIONS_MAX: usize = 64;
 /// Time after which a client that sends nothing is disconnected.
 const IDLE_MAX: Duration = Duration::from_secs(60);
-/// Time after which a client that takes nothing is disconnected.
+/// Time after which a client that reads nothing is disconnected.
 const WRITE_MAX: Duration = Duration::from_secs(10);
-/// The longest profile: what a worker gathers for it is in its memory.
+/// Maximum duration of a profile, milliseconds. What a worker gathers for it is in its memory.
 const PROFILE_MS_MAX: u64 = 60_000;
 /// The pause after a failed accept: such failures (no descriptors left) do not go away by trying at once.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -73,7 +73,7 @@ impl ControlSocket {
             };
             if connections.len() >= CONNECTIONS_MAX {
                 // Told if that is possible without waiting; the connection is closed in any case.
-                let reply = Reply::failed("connections-full", "Too many commands talk to this gateway at once.");
+                let reply = Reply::failed("connections-full", "Too many commands are connected to this gateway.");
                 let _ = stream.try_write(&line_of(&reply));
                 continue;
             }
@@ -105,7 +105,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
         let request = match serde_json::from_slice::<Request>(line) {
             Ok(request) => request,
             Err(error) => {
-                let text = format!("This gateway does not understand the command: {error}");
+                let text = format!("This gateway does not support the command: {error}");
                 send(&mut writer, &Reply::failed("command-unknown", text)).await?;
                 continue;
             }

@@ -36,13 +36,13 @@ use crate::{FlameOf, Operator, Readiness, actions, cache, host, metrics, packed}
 const CONNECTIONS_MAX: usize = 64;
 /// Headers of a request to the admin address.
 const HEADERS_MAX: usize = 64;
-/// Longest head of a request to the admin address; hyper's smallest buffer is 8 KiB.
+/// Maximum size of the headers of a request to the admin address, bytes. Hyper's smallest buffer is 8 KiB.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Longest wait for the head of a request, and longest pause before the next on the same connection.
+/// Maximum wait for the headers of a request, and maximum pause before the next request on the same connection.
 const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
-/// Time after which a connection is asked to end with the answer under way; after [`LAST_ANSWER_MAX`] more it is cut.
+/// Age of a connection after which it ends with its current answer. After [`LAST_ANSWER_MAX`] more it is cut.
 const CONNECTION_MAX: Duration = Duration::from_secs(300);
-/// Longest time for the last answer of a connection that is asked to end.
+/// Maximum time for the last answer of such a connection.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
 /// The type of what programs read.
 pub(crate) const JSON: &str = "application/json";
@@ -207,8 +207,11 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
 /// Answers a question.
 fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response =
-            text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/ and at /cache/purge.\n");
+        let mut response = text(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Only GET and HEAD are supported, and POST below /actions/ and at \
+                /cache/purge.\n",
+        );
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
@@ -230,7 +233,11 @@ fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) 
             Ok(()) => json(StatusCode::OK, &context.operator.snapshot()),
             Err(refusal) => refuse(refusal),
         },
-        _ => text(StatusCode::NOT_FOUND, "There are / (the dashboard), /metrics, /ping, /ready and /status.json.\n"),
+        _ => text(
+            StatusCode::NOT_FOUND,
+            "Available paths: / (the dashboard), /metrics, /ping, /ready and \
+            /status.json.\n",
+        ),
     }
 }
 
@@ -264,7 +271,7 @@ async fn look(context: &Context, connection: &Connection, request: &Request<Inco
     } else if let Some(number) = parameter(query, "tail=") {
         actions::flame(FlameOf::Tail(number), &*context.operator).await
     } else {
-        return text(StatusCode::BAD_REQUEST, "Which one: /flame?tail=NUMBER, of those in /status.json.\n");
+        return text(StatusCode::BAD_REQUEST, "Name a profile from /status.json: /flame?tail=NUMBER.\n");
     };
     packed::respond(accepts_gzip(request.headers()), status, answer).await
 }
@@ -294,12 +301,12 @@ fn check_host(request: &Request<Incoming>, name: Option<&str>) -> Result<(), (St
         (Some(host), None) => Some(host.to_str().unwrap_or_default()),
         // Browsers always send one, and HTTP/1.0 did not have to.
         (None, _) if request.version() == Version::HTTP_10 => None,
-        _ => return Err((StatusCode::BAD_REQUEST, "There has to be exactly one Host.\n")),
+        _ => return Err((StatusCode::BAD_REQUEST, "Exactly one Host header is required.\n")),
     };
     if in_target.into_iter().chain(in_header).all(|authority| host::allowed(authority, name)) {
         return Ok(());
     }
-    let why = "This address answers to IP addresses, localhost and the name in admin.address.\n";
+    let why = "The Host header must be an IP address, localhost or the name in admin.address.\n";
     Err((StatusCode::MISDIRECTED_REQUEST, why))
 }
 

@@ -286,7 +286,7 @@ async fn pages_are_purged_with_the_token_alone_and_shown_to_who_may_read() {
         let expected = ["a", "b"].map(|tag| (Purge::Tag(tag.to_owned()), true));
         assert_eq!(*served.operator.purged.borrow(), expected);
         let wrong = post(&with_token, "{}").await;
-        assert!(wrong.starts_with("HTTP/1.1 400") && wrong.contains("Say which pages"), "{wrong}");
+        assert!(wrong.starts_with("HTTP/1.1 400") && wrong.contains("Name the pages"), "{wrong}");
         let shown = served.get("/cache/show?url=https%3A%2F%2Fa.test%2Fb%3Fc%26d").await;
         assert!(shown.contains(r#""tags":["https://a.test/b?c&d"]"#), "{shown}");
         assert!(served.get("/cache/show").await.starts_with("HTTP/1.1 400"));

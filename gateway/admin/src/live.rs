@@ -23,11 +23,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::Operator;
 use crate::protocol::{HistoryCursor, WatchReply};
 
-/// Dashboards that may be open at once.
+/// Maximum number of open dashboards.
 const VIEWERS_MAX: usize = 16;
-/// Events that wait for one viewer; with one more it is dropped.
+/// Maximum number of events that wait for one dashboard. With one more it is dropped.
 const EVENTS_MAX: usize = 8;
-/// Duration of one answer: less than its connection may last. The viewer comes back with the id of what it saw last.
+/// Maximum duration of one event stream. Less than its connection may last. The viewer comes back with the id of what
+/// it saw last.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(240);
 const EVERY: Duration = Duration::from_secs(1);
 /// Seconds between two reports of what classes cost.

@@ -16,7 +16,7 @@ use sluice_catalog::snapshot::{
     TrialSnapshot, UnkeptSnapshot,
 };
 
-/// The longest request line. Requests are far shorter.
+/// Maximum size of a request line, bytes. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
 
 /// Request of the command line.

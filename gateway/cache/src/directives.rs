@@ -3,7 +3,7 @@
 
 use sluice_message::Fields;
 
-/// Seconds above this count as this many (RFC 9111 §1.2.2).
+/// Largest number of seconds in a directive; larger ones count as this one (RFC 9111 §1.2.2).
 const SECONDS_MAX: u64 = 1 << 31;
 
 /// Directives of a request or a response. A duration that cannot be read counts as 0 seconds: the answer is stale at once.

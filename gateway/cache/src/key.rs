@@ -4,7 +4,7 @@ use sluice_message::{RequestHead, starts_with};
 
 /// A longer one is not kept: it could only be meant to fill the memory.
 pub const MAX_KEY_BYTES: usize = 4096;
-/// Bytes of a prefix that is remembered.
+/// Maximum size of a remembered prefix, bytes.
 const PREFIX_BYTES_MAX: usize = 256;
 
 /// Parts of a query that count.

@@ -62,9 +62,9 @@ impl StorageRefusal {
             }
             StorageRefusal::Cookie => "the request had cookies, and the answer has neither public nor s-maxage",
             StorageRefusal::Vary => "Vary has * or too many fields",
-            StorageRefusal::NoFreshness => "nothing says for how long it is fresh",
-            StorageRefusal::Stale => "it is stale at once",
-            StorageRefusal::Tags => "it has more tags than are kept of a page",
+            StorageRefusal::NoFreshness => "its freshness is not stated",
+            StorageRefusal::Stale => "it is stale immediately",
+            StorageRefusal::Tags => "it has more tags than the cache stores",
         }
     }
 }

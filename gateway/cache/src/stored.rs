@@ -6,7 +6,7 @@ use crate::directives::Directives;
 use crate::freshness::{Moment, Stamp};
 use crate::vary::Dimensions;
 
-/// Seconds for which an error is used that a request may be to blame for.
+/// Maximum time for which the cache uses an error that may be caused by a request, seconds.
 const ERROR_S_MAX: u64 = 10;
 
 /// Policy for the use of a stored response.

@@ -7,7 +7,7 @@ use sluice_message::{Fields, elements};
 pub const TAG_FIELDS: [&str; 2] = ["cache-tag", "surrogate-key"];
 /// The field, or trailer, by which a worker names the tags of the parts that a page was made of.
 pub const PARTS_FIELD: &str = "x-sluice-tags";
-/// A page with more tags is not stored: it could not be purged by those that are left out.
+/// Maximum number of tags of a stored page. It could not be purged by those that are left out.
 pub const TAGS_MAX: usize = 1000;
 
 /// Tags of the parts that a page was made of, as a worker names them: encoded as in URLs, separated by commas.

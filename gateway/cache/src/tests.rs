@@ -155,7 +155,7 @@ fn what_can_be_asked_after_is_kept_although_it_is_stale() {
 }
 
 #[test]
-fn i7_answers_to_requests_with_cookies_or_credentials_are_stored_only_where_the_app_says_that_they_are_for_all() {
+fn i7_answers_to_requests_with_cookies_or_credentials_are_stored_only_if_the_app_declares_them_public() {
     for (request, unsaid) in [
         (get(&[("Authorization", "Basic eA==")]), StorageRefusal::Authorization),
         (get(&[("Cookie", "session=1")]), StorageRefusal::Cookie),
@@ -405,7 +405,7 @@ proptest! {
     }
 
     #[test]
-    fn i7_private_words_win_whatever_else_is_said(before in "[a-z]{1,8}(=[0-9]{1,3})?", word in "private|no-store|no-cache", after in "s-maxage=60|public|max-age=5") {
+    fn i7_private_directives_override_all_others(before in "[a-z]{1,8}(=[0-9]{1,3})?", word in "private|no-store|no-cache", after in "s-maxage=60|public|max-age=5") {
         prop_assume!(before != "must-understand");
         let value = format!("{before}, {word}, {after}");
         prop_assert!(stored(&[("Cache-Control", &value)]).is_err());

@@ -7,7 +7,7 @@ use sluice_message::{Fields, elements, is_hop_by_hop};
 
 use crate::key::is_switch;
 
-/// More are refused: such a page is as good as private.
+/// Maximum number of fields in `Vary`. Such a page is as good as private.
 pub const VARY_FIELDS_MAX: usize = 16;
 
 /// Codings of bodies that `Accept-Encoding` is compared by.

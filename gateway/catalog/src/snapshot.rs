@@ -30,14 +30,14 @@ pub use render::{
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
 pub use trial::{FindingSnapshot, PageClassSnapshot, PagesSnapshot, TrialSnapshot, TrialState};
 
-/// The whole gateway at one moment.
+/// State of the gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Version of the `sluice` binary.
     pub version: String,
     /// Process id of the gateway.
     pub pid: u32,
-    /// State of the gateway as a whole.
+    /// State of the gateway.
     pub state: GatewayState,
     /// Address at which clients reach the app, for example `http://localhost:3000`.
     pub url: String,
@@ -52,9 +52,9 @@ pub struct Snapshot {
     /// The latest reload; `None` before the first.
     #[serde(default)]
     pub reload: Option<ReloadSnapshot>,
-    /// Every worker the supervisor knows, in the order of their places in the pool.
+    /// Workers, in the order of their positions in the pool.
     pub workers: Vec<WorkerSnapshot>,
-    /// Number of workers wanted, those of the long lane aside; `None` from a gateway that does not say.
+    /// Desired number of workers, without those of the long lane; `None` from a gateway that does not report it.
     #[serde(default)]
     pub workers_wanted: Option<u32>,
     /// Resident memory above which a worker is replaced (`recycle.memory_bytes_max`), bytes; `None` for no limit.
@@ -63,51 +63,51 @@ pub struct Snapshot {
     /// CPU and memory of the machine; `None` until they are first read.
     #[serde(default)]
     pub machine: Option<MachineSnapshot>,
-    /// The last minute of requests by how they ended.
+    /// Requests of the last minute, by outcome.
     #[serde(default)]
     pub lately: LatelySnapshot,
-    /// Workers that start when another has booted; `None` when none does.
+    /// Workers that start after another one has booted; `None` if there are none.
     #[serde(default)]
     pub boots: Option<BootsSnapshot>,
     /// The one queue.
     pub queue: QueueSnapshot,
-    /// Requests since the start, and now.
+    /// Requests since the start, and current ones.
     pub requests: RequestsSnapshot,
-    /// Milliseconds before a worker took the request, over about the last minute. Requests that no worker took are not in it.
+    /// Queue wait in milliseconds, over about the last minute, without requests that reached no worker.
     pub queue_wait_ms: Percentiles,
-    /// Milliseconds until a request that no worker took was refused or its client left, over about the last minute.
+    /// Milliseconds until a request that reached no worker was refused or its client left, over about the last minute.
     #[serde(default)]
     pub unserved_ms: Percentiles,
-    /// Milliseconds in a worker, over about the last minute.
+    /// Service time in milliseconds, over about the last minute.
     pub service_time_ms: Percentiles,
-    /// Times that a worker was seen holding more requests than its slots; 0 unless something is wrong.
+    /// Times that a worker had more requests than slots; any value but 0 is a bug.
     pub overlaps_total: u64,
     /// Client connections open now.
     pub connections: u64,
     /// Upgraded connections and event streams open now.
     pub streams: u64,
-    /// Requests that are answered without a worker, because workers died with them.
+    /// Requests in quarantine, because they crashed workers.
     #[serde(default)]
     pub quarantined: u64,
-    /// Problems that last.
+    /// Raised alarms.
     #[serde(default)]
     pub alarms: Vec<AlarmSnapshot>,
-    /// Workers that served and ended unexpectedly, the latest first. At most 5.
+    /// Unexpected exits of serving workers, the latest first, at most 5.
     #[serde(default)]
     pub crashes: Vec<CrashSnapshot>,
-    /// Certificates: those that get none first, then in the order of their ends. At most 100.
+    /// Certificates, at most 100: missing ones first, then by expiry.
     #[serde(default)]
     pub certificates: Vec<CertificateSnapshot>,
-    /// Hosts that answer requests in place of the app.
+    /// Hosts that answer requests instead of the app.
     #[serde(default)]
     pub upstreams: Vec<UpstreamSnapshot>,
-    /// Figures that grow steadily with the age of workers.
+    /// Measurements that grow steadily with the age of workers.
     #[serde(default)]
     pub growing: Vec<GrowthSnapshot>,
-    /// Renders by `@sluice/react` since the start; `None` while there were none.
+    /// Renders by `@sluice/react` since the start; `None` before the first.
     #[serde(default)]
     pub react: Option<ReactSnapshot>,
-    /// Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one.
+    /// Caches of `<Cached>` of `@sluice/react`; `None` before their first use.
     #[serde(default)]
     pub component_cache: Option<ComponentCacheSnapshot>,
     /// Share of visitors for whom the server renders (`render.server`).
@@ -119,89 +119,90 @@ pub struct Snapshot {
     /// Reports of `@sluice/graph`; `None` while there are none.
     #[serde(default)]
     pub graph: Option<GraphSnapshot>,
-    /// Hosts that the app calls by HTTP, those that took most time lately first.
+    /// Hosts that the app calls by HTTP, those with the most time in the last minute first.
     #[serde(default)]
     pub called: Vec<CalledHostSnapshot>,
-    /// Pages that are kept; `None` while `cache.enabled` is off.
+    /// Page cache; `None` if `cache.enabled` is `false`.
     #[serde(default)]
     pub page_cache: Option<CacheSnapshot>,
-    /// Number of requests that a worker holds, and whether that fits the app.
+    /// Number of requests per worker (`workers.concurrency`), and whether it fits the app.
     #[serde(default)]
     pub concurrency: ConcurrencySnapshot,
-    /// Uninterrupted runs of all workers' main threads since the start, of those that are gone as well.
+    /// Uninterrupted runs of the main threads of all workers since the start, including workers that have exited.
     #[serde(default)]
     pub runs: RunsSnapshot,
-    /// Profiles of requests that took unusually long, the worst first.
+    /// Profiles of unusually slow requests, the slowest first.
     #[serde(default)]
     pub tails: Vec<crate::profiles::Tail>,
 }
 
-/// Number of requests that a worker holds, and whether that fits the app.
+/// Number of requests per worker (`workers.concurrency`), and whether it fits the app.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConcurrencySnapshot {
     /// `workers.concurrency`: `while-waiting`, or a number.
     pub mode: String,
-    /// Share of the time for which workers hold requests that their main threads sleep, 0 to 1, over about the last minute;
-    /// `None` where too little was seen.
+    /// Share of the time with requests in which the main threads of workers sleep, 0 to 1, over about the last minute; `None`
+    /// with too few observations.
     pub asleep: Option<f64>,
-    /// Mode that fits, in a sentence; `None` if too little was seen.
+    /// Mode that fits, as a sentence; `None` with too few observations.
     pub advice: Option<String>,
 }
 
-/// Renders by `@sluice/react` since the start, whether their workers still live or not.
+/// Renders by `@sluice/react` since the start, including workers that have exited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReactSnapshot {
-    /// All that were asked for.
+    /// Requested renders.
     pub renders_total: u64,
-    /// Renders of them that were left to react-dom, by reason.
+    /// Renders that fell back to react-dom, by reason.
     pub fallbacks: BTreeMap<String, u64>,
 }
 
-/// Counts of the component caches of all workers since the start, including workers that have exited, and what the
-/// caches hold now.
+/// Counts of the component caches of all workers since the start, including workers that have exited, and their current
+/// contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComponentCacheSnapshot {
-    /// Components whose HTML was used again.
+    /// Components whose cached HTML was reused.
     pub hits_total: u64,
-    /// Components that were rendered, as there was no HTML that fits.
+    /// Components that were rendered because the cache had no matching HTML.
     pub misses_total: u64,
-    /// Entries that made room for others.
+    /// Evicted entries.
     pub evictions_total: u64,
-    /// Pieces of HTML in workers that run.
+    /// Entries in running workers.
     pub entries: u64,
     /// Approximate memory of the entries, bytes.
     pub bytes: u64,
-    /// Largest memory of the entries, all workers added up.
+    /// Limit of the memory of the entries, sum of all workers.
     pub bytes_max: u64,
 }
 
-/// Problem that lasts.
+/// A raised alarm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlarmSnapshot {
     /// Name of the alarm, as in the log's `alarm`.
     pub alarm: String,
-    /// The class that it is about, if it is about one.
+    /// Class that the alarm is about, if it is about one class.
     pub class: Option<String>,
-    /// Description, and what to do about it.
+    /// Observation and remedy.
     pub text: String,
     /// Seconds since it was raised.
     pub age_s: f64,
 }
 
-/// The unexpected end of a worker that served.
+/// An unexpected exit of a serving worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CrashSnapshot {
     /// Time, Unix time in milliseconds.
     pub at_unix_ms: u64,
-    /// The worker.
+    /// Id of the worker.
     pub worker: u64,
-    /// End of its process, in words.
+    /// Exit status in words.
     pub status: String,
-    /// First line of the exception that ended it; `None` where nothing was thrown, or that is not known.
+    /// First line of the exception that crashed it; `None` if there was none, or it is unknown.
     pub exception: Option<String>,
-    /// Requests that it held.
+    /// Number of requests in the worker.
     pub held: u64,
-    /// `X-Request-Id` of the request that it ended with; `None` where it held none, or several and it is not known which it was.
+    /// `X-Request-Id` of the request during which it exited; `None` if the worker held none, or several and the cause is
+    /// unknown.
     pub request: Option<String>,
     /// Method of that request.
     pub method: Option<String>,
@@ -209,30 +210,31 @@ pub struct CrashSnapshot {
     pub path: Option<String>,
     /// Class of that request.
     pub class: Option<String>,
-    /// Function, file, line and column of the run in which it ended; `None` where that is not known.
+    /// Function, file, line and column of the run in which it exited; `None` if unknown.
     pub place: Option<String>,
-    /// Evidence that is left, in words: the file of its diagnostic report, the place of its core dump, or why there is none.
+    /// Evidence of the crash, in words: the file of its diagnostic report, the path of its core dump, or the reason why there
+    /// is none.
     pub evidence: Option<String>,
 }
 
-/// A certificate that clients get, or a name for which a CA is asked.
+/// A certificate for clients, or a name for which a CA issues one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CertificateSnapshot {
-    /// The first name that it is for, else its file.
+    /// First name in the certificate, else its file.
     pub name: String,
-    /// Key of the config that names it: `server.tls_cert`, `server.certificates` or `acme.names`.
+    /// Config key of the certificate: `server.tls_cert`, `server.certificates` or `acme.names`.
     pub key: String,
     /// File of the certificate; `None` if the CA has not issued it yet.
     pub file: Option<String>,
-    /// Seconds until it expires, negative where it has; `None` where there is none.
+    /// Seconds until it expires, negative if it has expired; `None` without a certificate.
     pub expires_in_s: Option<f64>,
-    /// Seconds until the CA is asked for the next one; `None` for files of yours.
+    /// Seconds until the next request to the CA; `None` for your own files.
     pub asked_in_s: Option<f64>,
-    /// Reason why the CA gave none when it was asked last; `None` if it did.
+    /// Reason why the CA issued none at the last request; `None` if it did.
     pub problem: Option<String>,
 }
 
-/// A host that answers requests in place of the app.
+/// A host that answers requests instead of the app.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UpstreamSnapshot {
     /// Name in `upstreams.routes`.
@@ -243,36 +245,36 @@ pub struct UpstreamSnapshot {
     pub waiting: u64,
     /// Requests that ended.
     pub requests_total: u64,
-    /// Requests that got an error of the gateway's.
+    /// Requests that got an error of the gateway.
     pub failures_total: u64,
-    /// Requests that were sent to a further target.
+    /// Requests retried on another target.
     pub retries_total: u64,
 }
 
 /// An address of an upstream's target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetSnapshot {
-    /// Host and port as the config has them.
+    /// Host and port, as in the config.
     pub target: String,
     /// Address.
     pub address: String,
     /// `healthy`, `ejected` after failed requests, or `down` by the health check.
     pub health: String,
-    /// The target gets requests only while no other one is healthy.
+    /// The target gets requests only while no other target is healthy.
     pub is_backup: bool,
-    /// Requests that it has now.
+    /// Current requests.
     pub in_flight: u64,
     /// Connections without a request.
     pub idle: u64,
-    /// Attempts at it.
+    /// Attempts to send a request to it.
     pub requests_total: u64,
-    /// Attempts that failed there.
+    /// Failed attempts.
     pub failures_total: u64,
     /// Last fault of the address; `None` if it had none.
     pub fault: Option<String>,
 }
 
-/// Figure that grows with the age of workers.
+/// Measurement that grows with the age of workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrowthSnapshot {
     /// `service_time`, `cpu_time` or `outside_handler` of a class; `resident_memory`, `heap` or `open_files` of workers.
@@ -281,30 +283,30 @@ pub struct GrowthSnapshot {
     pub class: Option<String>,
     /// Unit of the figures: `ms`, `bytes` or `files`.
     pub unit: String,
-    /// Value at the least age that counts.
+    /// Value at the minimum age that counts.
     pub from: f64,
-    /// Value at the greatest age.
+    /// Value at the maximum age.
     pub to: f64,
-    /// Growth in an hour.
+    /// Growth per hour.
     pub per_hour: f64,
     /// Time between those two ages, seconds.
     pub over_s: u64,
-    /// The first of the versions of the app, in an unbroken row, that it grows in.
+    /// First of the consecutive versions of the app in which it grows.
     pub since_generation: u64,
 }
 
-/// A request that is answered without a worker, because workers died with it.
+/// A request in quarantine, because it crashed workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuarantinedRequest {
-    /// Name by which it is released.
+    /// Id for its release.
     pub id: String,
     /// Method.
     pub method: String,
     /// Path and query, cut after 200 characters.
     pub target: String,
-    /// Workers that died with it.
+    /// Number of workers that it crashed.
     pub deaths: u32,
-    /// Names of the headers, or `(body)`, that requests had which workers died with and no answered request for the page.
+    /// Names of headers, or `(body)`, that occur in requests that crashed workers, and in no answered request for the page.
     #[serde(default)]
     pub told_by: Vec<String>,
     /// Whether one request at a time is accepted, because others got answers from the page and nothing distinguishes
@@ -313,49 +315,49 @@ pub struct QuarantinedRequest {
     pub probed: bool,
     /// Milliseconds that it has been in quarantine.
     pub for_ms: u64,
-    /// Milliseconds until it ends by itself.
+    /// Milliseconds until its quarantine ends.
     pub expires_in_ms: u64,
 }
 
-/// Costs of requests, before and after.
+/// Costs of requests in two periods.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReportSnapshot {
-    /// Figures that it is compared with; `None` if nothing of that is kept.
+    /// Costs in the first period; `None` without a history.
     pub before: Option<ReportSide>,
-    /// Figures since then; `None` if no request has ended.
+    /// Costs in the second period; `None` if no request has ended.
     pub after: Option<ReportSide>,
-    /// Time since which anything is kept, Unix time in milliseconds.
+    /// Beginning of the history, Unix time in milliseconds.
     pub kept_since_ms: Option<u64>,
-    /// Change of CPU time like for like; `None` if too few requests came.
+    /// Change of CPU time for the same mix of requests; `None` with too few requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<FindingSnapshot>,
 }
 
-/// Costs of requests in a span of time.
+/// Costs of requests in a period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportSide {
     /// End of the first of them, Unix time in milliseconds.
     pub from_ms: u64,
     /// End of the last of them, Unix time in milliseconds.
     pub until_ms: u64,
-    /// Versions of the app that answered them.
+    /// Versions of the app that answered the requests.
     pub generations: Vec<u64>,
     /// All of them.
     pub all: SpentSnapshot,
-    /// Classes, those that took most CPU time first.
+    /// Classes, those with most CPU time first.
     pub classes: Vec<SpentSnapshot>,
 }
 
 /// Costs of a class's requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpentSnapshot {
-    /// Name; empty for all together.
+    /// Name; empty for all classes together.
     pub class: String,
     /// Requests that workers have ended.
     pub requests: u64,
     /// CPU time, seconds.
     pub cpu_s: f64,
-    /// CPU time of a thousand, seconds; `None` where it is not known.
+    /// CPU time of a thousand requests, seconds; `None` if unknown.
     pub cpu_s_per_1000: Option<f64>,
     /// Resident memory of workers times how long they held it, for a thousand requests: gigabytes times seconds. Time in which
     /// workers wait for requests is shared among them as well, by the time that they took in workers.
@@ -425,7 +427,7 @@ pub struct ClassSnapshot {
     pub split_from: Option<String>,
 }
 
-/// State of the gateway as a whole.
+/// State of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GatewayState {
@@ -610,7 +612,7 @@ pub struct QueueSnapshot {
     pub predicted_wait_ms: Option<f64>,
 }
 
-/// Requests since the start, and now.
+/// Requests since the start, and current ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestsSnapshot {
     /// Answered by a worker.

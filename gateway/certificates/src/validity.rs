@@ -1,6 +1,6 @@
 //! Validity of a certificate (RFC 5280 §4.1.2.5), read from its DER. It must not know whether anybody trusts it.
 
-/// Longest time before its end at which a certificate counts as about to expire.
+/// Maximum time before expiry at which a certificate counts as about to expire, seconds.
 const NEAR_END_S_MAX: i64 = 14 * 24 * 3600;
 
 const INTEGER: u8 = 0x02;

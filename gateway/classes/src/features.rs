@@ -4,7 +4,7 @@
 
 use sluice_sketch::hash;
 
-/// Keys of a query that are examined: those of a campaign, and some more.
+/// Maximum number of examined query keys. Those of a campaign, and some more.
 const KEYS_MAX: usize = 16;
 
 /// A key and its value, as numbers that hardly ever meet. Who makes two meet gets a wrong guess and nothing else.

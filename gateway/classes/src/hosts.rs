@@ -6,9 +6,9 @@ use sluice_sketch::hash;
 use super::Newcomers;
 use super::tree::NodeId;
 
-/// Values that are counted; the rarest without a root make room.
+/// Maximum number of counted hosts. The rarest without a root make room.
 const HOSTS_MAX: usize = 16;
-/// Hosts that are distinguished, besides the first.
+/// Maximum number of distinguished hosts, besides the first.
 const TOLD_MAX: usize = 7;
 /// A host of its own has at least so many requests since the last look, and this part of all.
 const HITS_MIN: u32 = 200;

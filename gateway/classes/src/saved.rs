@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sluice_scheduler::SavedCosts;
 
 const VERSION: u32 = 1;
-/// Largest file of learned costs that is read; larger ones are not ours.
+/// Maximum size of a file of learned costs, bytes. Larger ones are not ours.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Places where anything is a parameter, and what classes cost, by name.

@@ -1,6 +1,6 @@
 //! One segment of a path: whether it names a thing of many. It must not know what was asked for before.
 
-/// Segments of a path that distinguish classes; what lies deeper is one class.
+/// Maximum number of path segments that distinguish classes. What lies deeper is one class.
 pub(super) const SEGMENTS_MAX: usize = 6;
 
 /// The segments of a path; none for `/`.

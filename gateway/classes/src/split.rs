@@ -10,11 +10,11 @@ use sluice_sketch::hash;
 use super::Newcomers;
 use super::features::{Features, pairs};
 
-/// Keys of queries, and values of each, that are counted; the rarest make room.
+/// Maximum number of counted query keys. The rarest make room.
 const KEYS_MAX: usize = 10;
-/// Values of a key that are counted.
+/// Maximum number of counted values of a query key.
 const VALUES_MAX: usize = 8;
-/// Longest text that is kept of either; longer ones name nothing that comes often.
+/// Maximum stored size of a query key or value, bytes. Longer ones name nothing that comes often.
 const TEXT_BYTES_MAX: usize = 32;
 const SIZES: usize = 48;
 /// Records before anything is split off, and of a group that is.

@@ -21,9 +21,9 @@ use super::{ClassSummary, Traits};
 const TIDY_EVERY: u32 = 4_096;
 /// A class with so many requests of late does not make room.
 const RARE_HITS: u32 = 4;
-/// Templates of the app's router that are remembered, the latest.
+/// Maximum number of remembered templates of the app's router.
 const TOLD_MAX: usize = 500;
-/// Classes of an earlier run that were not asked for yet.
+/// Maximum number of classes of an earlier run without requests in this run.
 const KEPT_MAX: usize = 1_000;
 
 /// News for the scheduler's costs.

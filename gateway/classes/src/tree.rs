@@ -8,12 +8,13 @@ use sluice_sketch::hash;
 use super::Newcomers;
 use super::segment::{SEGMENTS_MAX, TemplateSegment, looks_like_an_id, segments, told};
 
-/// Different segments that are distinguished in one place.
+/// Maximum number of distinguished segments at one position of a path.
 const CHILDREN_MAX: usize = 24;
-/// Segments in one place that the app's router has named, besides those. Where there are more than half of it, those without
-/// requests leave: what stands before a router that is mounted below a parameter is made up by clients.
+/// Maximum number of additional segments at one position that the app's router has named. Where there are more than
+/// half of it, those without requests leave: what stands before a router that is mounted below a parameter is made up
+/// by clients.
 const NAMED_MAX: usize = 128;
-/// Places in the tree of paths.
+/// Maximum number of nodes in the tree of paths.
 const NODES_MAX: usize = 4_096;
 /// Requests that found no room in a place before the place may fold.
 const OVERFLOW_MIN: u32 = 64;
@@ -21,7 +22,7 @@ const OVERFLOW_MIN: u32 = 64;
 const KEPT_HITS: u32 = 32;
 /// The part of a folded place's requests, as its inverse, that a segment has to have for that.
 const NEWCOMER_PART: u32 = 64;
-/// Methods of which a path may have classes.
+/// Maximum number of methods with their own class per path.
 const METHODS_MAX: usize = 8;
 
 /// A place in the tree.

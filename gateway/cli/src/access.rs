@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::stderr;
 
-/// Bounds a password: bcrypt reads no more.
+/// Maximum length of a password, bytes. Bcrypt reads no more.
 const PASSWORD_BYTES_MAX: usize = 72;
 
 /// Reason for the lack of a hash.

@@ -25,7 +25,7 @@ use crate::{files, output, settings};
 
 /// Column at which origins stand, where values are short enough.
 const ORIGIN_COLUMN: usize = 48;
-/// Longest time in which a running gateway may say what it has seen.
+/// Time limit for the observations of a running gateway.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// Exit code 2 when something is wrong; all of it is told at once.
@@ -87,7 +87,7 @@ impl AppReport {
             }
             Start::Command(words) => words.clone(),
         };
-        let by = if is_named { "as it is named" } else { "found without being named" };
+        let by = if is_named { "as configured" } else { "detected" };
         AppReport { by, start, cwd: app.cwd.clone(), head_bytes_max: heads::bytes_max(loaded, app) }
     }
 }
@@ -126,13 +126,15 @@ fn as_toml(loaded: &ConfigInForce, app: &AppReport, sizing: &Sizing, seen: Optio
     if let Some(bytes) = app.head_bytes_max {
         let _ = writeln!(
             out,
-            "# Heads: request line and headers of {bytes} bytes each, as the app's --max-http-header-size says."
+            "# Limit of the request line and of the headers: {bytes} bytes each, from the app's --max-http-header-size."
         );
     }
     if let Some(seen) = seen {
-        let advice =
-            seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
-        let _ = writeln!(out, "# The gateway that runs says: {}.", harmless(advice));
+        let advice = seen.advice.as_deref().unwrap_or(
+            "it has served too few requests to recommend a value of \
+                workers.concurrency",
+        );
+        let _ = writeln!(out, "# The running gateway: {}.", harmless(advice));
     }
     for section in SECTIONS {
         let _ = write!(out, "\n[{}]\n", section.name);

@@ -13,7 +13,7 @@ use crate::args::CompareArgs;
 use crate::exit::Exit;
 use crate::output;
 
-/// Longest input that is read.
+/// Maximum size of an input, bytes.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Names of the classes of runs, in their order.
 const CLASSES: [&str; RUN_CLASSES.len()] =

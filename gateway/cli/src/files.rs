@@ -36,7 +36,11 @@ pub fn check(loaded: &ConfigInForce, start: &Sources, no_app: Option<&AppError>)
             problems.extend(node_problem(loaded, &app.node, &cwd));
         }
     } else {
-        let message = format!("names {}, which is no directory. Name the one to start the app in", cwd.display());
+        let message = format!(
+            "names {}, which is not a directory. Name the directory to start the app \
+            in",
+            cwd.display()
+        );
         problems.push(problem(loaded, "app.cwd", message));
     }
     let config = settings::resolved(loaded);
@@ -46,7 +50,7 @@ pub fn check(loaded: &ConfigInForce, start: &Sources, no_app: Option<&AppError>)
     problems.extend(temp_problem(loaded));
     problems.extend(acme_problem(loaded));
     problems.extend(config.files.paths.iter().filter(|(_, dir)| !Path::new(dir).is_dir()).map(|(prefix, dir)| {
-        let message = format!("names {dir} for {prefix}, which is no directory. Build the files, or fix the path");
+        let message = format!("names {dir} for {prefix}, which is not a directory. Build the files, or fix the path");
         problem(loaded, "files.paths", message)
     }));
     told(problems)

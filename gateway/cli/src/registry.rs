@@ -17,9 +17,9 @@ use crate::run_dir::{self, RunDir, RunDirError};
 
 /// Name of the directory. No run directory has it: theirs end with a hash.
 const DIR: &str = "registry";
-/// Bounds the bytes of an entry: a path, a name and a few words.
+/// Maximum size of an entry, bytes. A path, a name and a few words.
 const ENTRY_BYTES_MAX: u64 = 16 * 1024;
-/// Bounds how many entries are read of one directory.
+/// Maximum number of entries that are read from one directory.
 const ENTRIES_MAX: usize = 1_000;
 
 /// An entry.

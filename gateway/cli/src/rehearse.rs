@@ -31,7 +31,8 @@ use measure::Stand;
 
 /// Module with which a worker can be made to loop.
 const PROBE: &str = include_str!("rehearse/loop.cjs");
-/// Time beyond `workers.start_timeout_ms` in which all workers must serve at first: they may start one after the other.
+/// Time beyond `workers.start_timeout_ms` in which all workers must be ready at first. They may start one after the
+/// other.
 const START_MAX: Duration = Duration::from_secs(120);
 
 /// Reason why there is no report.
@@ -134,16 +135,16 @@ fn notes_of(counts: &PathCounts) -> Vec<String> {
     let mut notes = vec![format!("paths of {} in {lines} lines", plural(*taken, "request"))];
     let left_out = [
         (other_methods, "that are neither GET nor HEAD"),
-        (odd, "whose path is too long, not ASCII or no path"),
-        (masked, "whose query the log masks"),
+        (odd, "with a path that is too long, not ASCII or missing"),
+        (masked, "with a query that the log masks"),
         (elsewhere, "that needed no worker"),
     ];
     for (count, which) in left_out.into_iter().filter(|(count, _)| **count > 0) {
-        notes.push(format!("left out: {} {which}", plural(*count, "request")));
+        notes.push(format!("skipped: {} {which}", plural(*count, "request")));
     }
     if *strange > 0 {
         notes.push(format!(
-            "left out: {} of no known format, first {}",
+            "skipped: {} of no known format, first {}",
             plural(*strange, "line"),
             strange_first.join(", ")
         ));
@@ -161,14 +162,14 @@ fn faults_of(
     let (mut faults, mut notes) = (args.faults.clone(), Vec::new());
     if faults.contains(&Fault::Loop) && matches!(app.start, Start::Command(_)) {
         faults.retain(|fault| *fault != Fault::Loop);
-        notes.push("loop: left out, because a command starts the app; name its script instead".to_owned());
+        notes.push("loop: skipped, because a command starts the app; name its script instead".to_owned());
     }
     if faults.contains(&Fault::Reload) {
         notes.push("reload: as by sluice reload, to the same version".to_owned());
     }
     if faults.contains(&Fault::Kills) {
         let every = faults::Stage::kill_every(lasts).as_secs_f64();
-        notes.push(format!("kills: SIGKILL of a worker, chosen by chance, every {every:.1} s"));
+        notes.push(format!("kills: SIGKILL of a random worker every {every:.1} s"));
     }
     if faults.contains(&Fault::Loop) {
         let stuck = match loaded.config.workers.stuck_after_ms {
@@ -195,7 +196,11 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
         return Err(Failure::new(Exit::Usage, how.join("; ")));
     }
     if args.loads.iter().any(|load| matches!(load, Load::Clients(_))) {
-        notes.push("clients: each sends its next request when it has its answer; latency counts from then".to_owned());
+        notes.push(
+            "clients: each sends its next request after its previous answer; latency counts from the \
+            send"
+                .to_owned(),
+        );
     }
     notes.extend(how);
     start::raise_descriptor_limit();
@@ -205,14 +210,14 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     let started = start_gateway(args, &loaded, &dir, faults.contains(&Fault::Loop));
     let (mut gateway, set_aside) = started.inspect_err(|_| gateway::remove_dir(&dir)).map_err(failed)?;
     if !set_aside.is_empty() {
-        notes.push(format!("set aside for the rehearsal: {}", set_aside.join(", ")));
+        notes.push(format!("ignored during the rehearsal: {}", set_aside.join(", ")));
     }
     say(format_args!("starts {}", words(&app)));
     let of_workers = &loaded.config.workers;
     let patience = START_MAX + Duration::from_millis(of_workers.start_timeout_ms);
     let snapshot = gateway.settle(Some(patience), &interrupt)?;
     let address = snapshot.url.strip_prefix("http://").and_then(|address| address.parse().ok());
-    let address = address.ok_or_else(|| gateway.failure(Exit::Failed, "the gateway did not name its address"))?;
+    let address = address.ok_or_else(|| gateway.failure(Exit::Failed, "the gateway did not report its address"))?;
     let workers = snapshot.workers_wanted.unwrap_or(1);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     notes.push(format!(
@@ -264,7 +269,7 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     let streams = stand.streams();
     if streams > 0 {
         notes.push(format!(
-            "{}: closed after the head of the answer, because they have no end; their times are those of the head",
+            "{}: closed after the headers of the answer, because they have no end; their times end with the headers",
             plural(streams, "event stream")
         ));
     }

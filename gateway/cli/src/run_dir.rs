@@ -14,16 +14,16 @@ use sluice_catalog::errors::Code;
 
 use crate::args::RunDirArg;
 
-/// Bytes of a unix socket's path, its closing NUL among them: `sun_path` of the platform.
+/// Maximum size of a unix socket's path with its final NUL, bytes. `sun_path` of the platform.
 const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
 
 /// Gateways of an instance that have names of their own.
 const SUFFIXES: u32 = 10;
 
-/// Bytes kept free for the names of sockets within, such as `/w1/1234567-65535.sock`.
+/// Bytes reserved for the names of sockets within, such as `/w1/1234567-65535.sock`.
 const NAME_BYTES_MAX: usize = 24;
 
-/// Longest name that is taken from the project's directory.
+/// Maximum size of the part of the name that comes from the project's directory, bytes.
 const PROJECT_NAME_BYTES_MAX: usize = 24;
 
 /// An instance's run directory, by its absolute path.
@@ -40,7 +40,7 @@ pub enum RunDirError {
     /// A socket in it could not be bound.
     #[error(
         "{code}: {} is too long for a unix socket: {bytes} bytes where at most {bytes_max} leave room for the names \
-         within. Choose a shorter one with --run-dir.", path.display(), code = Code::RunDirPath
+         of its sockets. Choose a shorter one with --run-dir.", path.display(), code = Code::RunDirPath
     )]
     TooLong {
         /// The directory.

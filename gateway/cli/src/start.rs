@@ -200,7 +200,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
     let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, predecessor)).await });
     let outcome = joined.unwrap_or_else(|_| {
-        Err(Failure::new(Exit::Fault, format!("a fault in the gateway has ended it, at {}", tasks::place())))
+        Err(Failure::new(Exit::Fault, format!("a fault stopped the gateway, at {}", tasks::place())))
     });
     tidy(&run_dir, number);
     drop(local);
@@ -454,7 +454,8 @@ fn lock(run_dir: &RunDir) -> Result<RunLock, Failure> {
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let Some(lock) = RunLock::take(run_dir.path()).map_err(failed)? else {
         let reason = format!(
-            "{}: a gateway runs already in {}. Look at it with `sluice status`, stop it with `sluice stop`, or start another with --run-dir, --port and --admin of its own.",
+            "{}: a gateway already runs in {}. Check it with `sluice status`, stop it with `sluice stop`, or start \
+             another one with a different --run-dir, --port and --admin.",
             Code::RunDirBusy,
             run_dir.path().display()
         );

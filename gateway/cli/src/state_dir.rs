@@ -79,7 +79,8 @@ impl StateDir {
                 Err(why) => {
                     watched = Some(dir);
                     warnings.push(format!(
-                        "the state directory cannot be used, so learned costs and profiles are kept in {} and may be lost with it: {why}. \
+                        "the state directory cannot be used, so learned costs and profiles are stored in {} and may \
+                         be lost with it: {why}. \
                          Make it writable for this user alone, or name another with --state-dir",
                         run_dir.path().display()
                     ));

@@ -69,7 +69,7 @@ fn folder_without_an_app_is_told_with_what_to_do() {
         (Some(r#"{"devDependencies":{"vite":"8"}}"#), &["src/main.js"], "no script with a usual name"),
         (Some(r#"{"workspaces":["apps/*"]}"#), &["apps/web/server.js"], "root of workspaces"),
         (Some("{}"), &["pnpm-workspace.yaml"], "root of workspaces"),
-        (Some(r#"{"dependencies":{"nuxt":"4"}}"#), &["app.vue"], ".output/server/index.mjs, which is not there yet"),
+        (Some(r#"{"dependencies":{"nuxt":"4"}}"#), &["app.vue"], ".output/server/index.mjs, which does not exist yet"),
         (Some("{"), &["server.js"], "Fix it"),
     ] {
         let told = started(package, files);

@@ -254,9 +254,9 @@ fn check_refuses_a_certificate_without_its_key() {
     }
     let config = |cert: &str, key: &str| format!("[server]\ntls_cert = \"{cert}\"\ntls_key = \"{key}\"\n");
     let text = refusal(&dir, &config("a-cert.pem", "b-key.pem"));
-    assert!(text.contains("sluice.toml:3: server.tls_key names ") && text.contains("does not go with "), "{text}");
+    assert!(text.contains("sluice.toml:3: server.tls_key names ") && text.contains("does not match "), "{text}");
     let text = refusal(&dir, &config("a-key.pem", "a-key.pem"));
-    assert!(text.contains("server.tls_cert names ") && text.contains("it holds no certificate"), "{text}");
+    assert!(text.contains("server.tls_cert names ") && text.contains("it contains no certificate"), "{text}");
     dir.write("sluice.toml", &config("a-cert.pem", "a-key.pem"));
     let output = dir.sluice(&["check"], &[]);
     assert!(output.status.success(), "{}", err(&output));

@@ -20,9 +20,9 @@ const WORSE: usize = 7;
 const RECENT: f64 = 500.0;
 /// Visitors that the share of all classes counts as, in the share of one.
 const PRIOR: f64 = 20.0;
-/// Visitors with events that are remembered. All are forgotten at once when there are more.
+/// Maximum number of remembered visitors with events. All are forgotten at once when there are more.
 const CASES_MAX: usize = 4_096;
-/// Visitors of classes that are remembered, for each class they were in. All are forgotten at once when there are more.
+/// Maximum number of remembered pairs of a visitor and a class. All are forgotten at once when there are more.
 const FIRSTS_MAX: usize = 65_536;
 /// Difference between shares below which two versions count as equal.
 const ALIKE: f64 = 0.01;

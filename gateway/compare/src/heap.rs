@@ -15,7 +15,7 @@ const RISE_MIN: f64 = 1.02;
 const ABOVE_MIN: f64 = 1.25;
 /// Excess over the highest heap of the present version up to which a heap counts as equal.
 const ALIKE: f64 = 1.1;
-/// Workers that are remembered.
+/// Maximum number of remembered workers.
 const WORKERS_MAX: usize = 256;
 
 #[derive(Debug)]

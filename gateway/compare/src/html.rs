@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Edits between two renders beyond which they are not compared.
+/// Maximum number of edits between two compared renders.
 const EDITS_MAX: usize = 500;
-/// Words between two varying places that belong to them, if they are no markup.
+/// Maximum number of words between two varying places that count as part of them, if they are not markup.
 const JOINED_MAX: usize = 2;
 /// Words that a varying place may have beyond twice its length.
 const LONGER: usize = 8;
@@ -17,7 +17,7 @@ const LONGER: usize = 8;
 const HEX_LEN: usize = 8;
 const ID_LEN: usize = 16;
 const UUID_LEN: usize = 36;
-/// Words of a render beyond which it is not compared.
+/// Maximum number of words of a compared render.
 const WORDS_MAX: usize = 200_000;
 /// Words between two looks whether the time is up.
 const LOOK_EVERY: usize = 4_096;

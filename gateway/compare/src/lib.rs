@@ -38,7 +38,7 @@ pub use spans::{Counted, LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, compare_sh
 use times::{Taken, Times};
 use visitors::Visitors;
 
-/// Classes that are compared; requests of further ones are left out.
+/// Maximum number of compared classes. Requests of further ones are left out.
 pub const CLASSES_MAX: usize = 512;
 /// First requests of a worker that are left out, because its code is not compiled yet.
 pub const WARM_UP_REQUESTS: u64 = 100;

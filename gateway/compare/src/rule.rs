@@ -41,13 +41,13 @@ impl Rule {
             return Ruling::Back(*worst);
         }
         if worse(Measure::Service) {
-            return Ruling::Asks("service time is longer, which may be the load of its workers".to_owned());
+            return Ruling::Asks("service time is longer, possibly because of the load of its workers".to_owned());
         }
         if since < self.lasts {
             return Ruling::GoesOn;
         }
         if self.asks {
-            return Ruling::Asks("the time is over".to_owned());
+            return Ruling::Asks("the time has passed".to_owned());
         }
         if worse(Measure::Heap) {
             return Ruling::Asks(
@@ -55,19 +55,19 @@ impl Rule {
             );
         }
         if comparison.fails_more() {
-            return Ruling::Asks("more requests or parts of pages fail, maybe of few visitors".to_owned());
+            return Ruling::Asks("more requests or parts of pages fail, maybe for few visitors".to_owned());
         }
         let compared = comparison.compared(Arm::Trial);
         if compared < self.requests_min {
             return Ruling::Asks(format!(
-                "the time is over, and {compared} of {} requests have been compared",
+                "the time has passed, and {compared} of {} requests have been compared",
                 self.requests_min
             ));
         }
         let is_open = |of: &&Finding| of.verdict == Verdict::Unknown && comparison.has_times(of.measure);
         if let Some(open) = findings.iter().find(is_open) {
             let name = open.measure.name();
-            return Ruling::Asks(format!("the time is over, and too little is known of {name}"));
+            return Ruling::Asks(format!("the time has passed, and too little is known of {name}"));
         }
         Ruling::Passes
     }

@@ -17,7 +17,8 @@ use crate::{Arm, CLASSES_MAX, Change, Finding, Measure, Verdict, sure};
 
 /// Requests of the version on trial in a block.
 const BLOCK: u64 = 20;
-/// Blocks for which a class may lack one version before its requests of the other are dropped.
+/// Maximum number of blocks without requests of one version before the class's requests of the other version are
+/// dropped.
 const BLOCKS_ALONE_MAX: u32 = 8;
 /// Requests of a class, of both versions, from which centre and scale are taken.
 const FIRST: usize = 24;
@@ -26,7 +27,7 @@ const CLIP: f64 = 2.0;
 /// Smallest scale of a class, natural logarithm: several times the difference between two processes of one version, which would be many
 /// deviations of a class that hardly varies.
 const SCALE_MIN: f64 = 0.15;
-/// Weight of a request of any class over that of the class in the middle, as a ratio at most.
+/// Maximum ratio of the weight of a class's request to that of the median class.
 const WEIGHT_MAX: f64 = 2.0;
 /// Groups that visitors are put into by chance.
 const GROUPS: usize = 64;

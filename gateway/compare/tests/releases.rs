@@ -29,7 +29,7 @@ fn judged(truth: &Truth, share: f64, seed: u64) -> (u64, Ruling) {
             }
         }
     }
-    unreachable!("the time is over")
+    unreachable!("the time has passed")
 }
 
 /// Shares of releases that were turned back, and that passed.
@@ -202,7 +202,7 @@ fn nothing_passes_that_was_not_compared() {
     }
     assert!(asks(RULE.judge(&comparison, RULE.lasts), "too little is known of CPU time"));
     let asked = Rule { asks: true, ..RULE };
-    assert!(asks(asked.judge(&comparison, RULE.lasts), "the time is over"));
+    assert!(asks(asked.judge(&comparison, RULE.lasts), "the time has passed"));
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::coder::{Coder, Effort, Step};
 use crate::counts::Counts;
 use crate::threads::{Encode, EncodeResult, Job, Source, Work};
 
-/// Jobs per thread above which no body is begun. A job takes about a millisecond, so that a piece waits for 8 ms at most.
+/// Maximum number of queued jobs per thread at the start of a body. A job takes about a millisecond, so that a piece
+/// waits for 8 ms at most.
 const QUEUED_PER_THREAD_MAX: usize = 8;
 /// Bytes of a whole body that are one job: others get their turn in between.
 const PIECE_BYTES: usize = 64 * 1024;

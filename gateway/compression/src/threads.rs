@@ -18,7 +18,7 @@ use crate::counts::Counts;
 
 /// Stack of a thread: the compressors keep what is large on the heap, but builds without optimisation need more than they say.
 const STACK_BYTES: usize = 1024 * 1024;
-/// Coders kept for their memory, for each thread.
+/// Maximum number of unused encoders per thread, stored for their memory.
 const SPARE_PER_THREAD_MAX: usize = 4;
 
 pub(crate) enum Job {

@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use crate::Part;
 use crate::tag::{self, Tag};
 
-/// Bounds a tag. A longer one is text.
+/// Maximum size of a tag, bytes. A longer one is text.
 pub const TAG_BYTES_MAX: usize = 8 * 1024;
 
 const OPEN: &[u8] = b"<esi:";

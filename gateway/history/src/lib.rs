@@ -13,7 +13,7 @@ use sluice_sketch::Times;
 
 use span::Span;
 
-/// Buckets of runs that a point keeps.
+/// Maximum number of buckets of runs in a point.
 pub const RUNS_MAX: usize = 32;
 
 /// Lengths of spans in seconds, and how many are kept of each.
@@ -79,7 +79,7 @@ pub struct History {
 }
 
 impl History {
-    /// Bytes of memory that all points take at most.
+    /// Maximum memory of all points, bytes.
     pub const BYTES_MAX: usize = {
         let (mut points, mut tier) = (0, 0);
         while tier < TIERS.len() {

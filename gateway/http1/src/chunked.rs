@@ -9,10 +9,10 @@ use crate::extension::Extension;
 use crate::line::{FieldLine, check_control};
 use crate::reader::{HeadLimits, Side};
 
-/// The most digits of a chunk size: what fits 64 bits.
+/// Maximum number of digits of a chunk size. What fits 64 bits.
 const SIZE_DIGITS_MAX: u32 = 16;
 
-/// The most bytes of chunk extensions in one body, without their first semicolons.
+/// Maximum size of the chunk extensions in one body, without their first semicolons, bytes.
 const EXTENSION_BYTES_MAX: usize = 4096;
 
 /// Result of one call.

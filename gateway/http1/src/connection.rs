@@ -3,7 +3,7 @@
 use sluice_message::bytes::{ascii, is_token};
 use sluice_message::{Rejection, elements};
 
-/// The most options that `Connection` may list; the forwarding filter compares every field with each of them.
+/// Maximum number of options in `Connection`. The forwarding filter compares every field with each of them.
 const OPTIONS_MAX: usize = 32;
 
 /// Words of `Connection` about the connection itself.

@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn i8_requests_are_judged_alike_in_every_split_and_survive_rewriting(
+    fn i8_requests_are_parsed_equally_in_every_split_and_survive_rewriting(
         input in nearly(REQUEST_PARTS, "GET /a HTTP/1.1\r\nHost: a\r\n", "\r\n"), step in 1_usize..40
     ) {
         invariants::request_head(&input, step);
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn i8_noise_is_judged_without_a_panic(input in noise(), step in 1_usize..40) {
+    fn i8_noise_is_parsed_without_a_panic(input in noise(), step in 1_usize..40) {
         invariants::request_head(&input, step);
         invariants::response_head(&input, step, &Method::Get);
         invariants::chunked(&input, step);

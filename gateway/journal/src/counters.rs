@@ -21,14 +21,14 @@ const LABEL_SETS_MAX: usize = 500;
 
 /// The place of the class that takes what there is no room for.
 const OTHER: usize = 0;
-/// Label sets of that class beyond the bound, so that a client that draws every status cannot do so without end either.
+/// Maximum number of additional label sets of the class `other`, so that clients cannot add statuses without limit.
 const OTHER_SETS_MAX: usize = 100;
 
-/// Classes that get a place at their first request, besides those of the config's routes. Further ones get one at their
-/// twentieth: a client that makes up paths must not take them all.
+/// Maximum number of classes that are counted by name from their first request, besides those of the config's routes.
+/// Further ones get one at their twentieth: a client that makes up paths must not take them all.
 const AT_ONCE_MAX: usize = CLASSES_MAX / 2;
 const REQUESTS_MIN: u32 = 20;
-/// Classes without a place whose requests are counted.
+/// Maximum number of further classes whose requests are counted.
 const CANDIDATES_MAX: usize = 64;
 /// Label sets that each class of a route can count on.
 const SETS_PER_ROUTE: usize = 2;

@@ -275,7 +275,7 @@ impl Journal {
         state.writer.flush();
         let dropped = state.writer.take_dropped();
         if dropped > 0 {
-            let text = format!("{dropped} log lines were dropped: standard output did not take them in time");
+            let text = format!("{dropped} log lines were dropped: the reader of standard output was too slow");
             let event = Event::Note { level: Level::Warn, text: &text };
             self.write_line(&mut state, self.shared.clock.unix_ms(), &event);
         }

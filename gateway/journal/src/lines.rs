@@ -24,11 +24,11 @@ use crate::event::{Event, HeldRequest, Level, RunTime, Stream, StuckPlace};
 /// The version of the Elastic Common Schema whose names are used.
 const ECS_VERSION: &str = "8.11.0";
 
-/// The most of a target that the log keeps.
+/// Maximum size of a target in the log, bytes.
 const TARGET_BYTES_MAX: usize = 2048;
-/// The most of any other text that a client chose.
+/// Maximum size of any other text from a client, bytes.
 const FIELD_BYTES_MAX: usize = 512;
-/// The most of a line that the app wrote, or of the end of its stderr.
+/// Maximum size of a line of the app, or of the end of its stderr, bytes.
 const APP_BYTES_MAX: usize = 16 * 1024;
 
 /// Fields that every event has.

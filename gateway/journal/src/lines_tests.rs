@@ -71,7 +71,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::ReloadCompared {
             generation: 2,
             state: "held",
-            reason: "the time is over",
+            reason: "the time has passed",
             requests: 120,
             requests_present: 2400,
         },

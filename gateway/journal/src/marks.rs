@@ -13,7 +13,7 @@ use crate::lines::{head, sentence};
 
 /// Maximum number of marks of each kind: workers that come and go must not evict a crash.
 const MARKS_MAX: usize = 100;
-/// The most of a mark's text, and of its detail.
+/// Maximum size of a mark's text, and of its detail, bytes.
 const TEXT_BYTES_MAX: usize = 2048;
 
 #[derive(Default)]

@@ -16,7 +16,7 @@ use crate::event::Level;
 const LINES_MAX: usize = 2000;
 /// Maximum size of a part's lines, bytes. A line has at most some tens of kilobytes, usually a few hundred bytes.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
-/// A dropped line's memory is taken for the next one, unless it is larger than this.
+/// Maximum size of a dropped line whose memory is reused, bytes.
 const SPARE_BYTES_MAX: usize = 1024;
 
 /// Parts of the ring.

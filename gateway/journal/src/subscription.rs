@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::JournalState;
 use crate::ring::{Filter, RingCursor};
 
-/// The most that one call of [`Subscription::next`] copies, so that a burst is not copied while requests wait.
+/// Maximum size of the lines that one call of `Subscription::next` copies, so that requests do not wait for a burst.
 const BATCH_BYTES_MAX: usize = 64 * 1024;
 
 /// Lines of the log, as they were written to stdout.

@@ -16,9 +16,10 @@ use tokio::time::Instant;
 
 /// A buffer is handed over when it has grown to this.
 pub(crate) const BUFFER_BYTES: usize = 32 * 1024;
-/// Buffers between the two threads; with their size, the most that a blocked stdout can hold in memory.
+/// Maximum number of buffers between the two threads. With their size, the most that a blocked stdout can hold in
+/// memory.
 const BUFFERS_MAX: usize = 64;
-/// A buffer that one enormous line has made larger than this is not kept for reuse.
+/// Maximum size of a buffer that is stored for reuse, bytes.
 const BUFFER_KEPT_BYTES_MAX: usize = 4 * BUFFER_BYTES;
 /// Maximum size of one write, except for longer lines. Linux takes this much into a pipe in one piece, so lines of a gateway
 /// and of its successor do not mix.

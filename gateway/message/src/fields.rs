@@ -14,11 +14,11 @@ struct Blocks {
     places: Vec<FieldSpans>,
 }
 
-/// Most blocks that a thread stores.
+/// Maximum number of blocks that a thread stores.
 const BLOCKS_MAX: usize = 32;
-/// Most bytes of a stored block.
+/// Maximum size of a stored block, bytes.
 const BLOCK_BYTES_MAX: usize = 4096;
-/// Most fields for which a stored block has places.
+/// Maximum number of fields in a stored block.
 const PLACES_MAX: usize = 128;
 
 thread_local! {

@@ -3,7 +3,7 @@
 use crate::bytes::{ascii, is_token};
 use crate::reject::{Reject, Rejection};
 
-/// The longest method that is accepted.
+/// Maximum length of a method, bytes.
 const METHOD_BYTES_MAX: usize = 32;
 
 /// A request method; case matters (RFC 9110 §9.1), so `get` is [`Method::Other`].

@@ -191,7 +191,8 @@ fn text_of(grown: &[AgeGrowth], routes_per_hour: Option<u64>) -> String {
         let _ = write!(text, "; the route table grew by {routes}/h, which alone can explain it");
     }
     text.push_str(match grown.first().map(|grown| grown.figure) {
-        Some(Figure::Files) => ". Something is opened and never closed: `ls -l /proc/PID/fd` shows what",
+        Some(Figure::Files) => ". The app opens files or sockets and does not close them: `ls -l /proc/PID/fd` lists \
+            them",
         Some(Figure::Resident | Figure::Heap) => {
             ". `sluice heap` shows what holds memory; recycle.memory_bytes_max or recycle.requests_max replaces workers in time \
              until that is fixed"

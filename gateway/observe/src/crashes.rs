@@ -8,7 +8,7 @@ use sluice_catalog::snapshot::CrashSnapshot;
 
 use crate::context::unix_ms;
 
-/// Crashes that are remembered.
+/// Maximum number of remembered crashes.
 const CRASHES_MAX: usize = 5;
 
 /// The latest crashes, and their total.

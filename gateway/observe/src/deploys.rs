@@ -10,7 +10,7 @@ const CPU_MARGIN: f64 = 0.02;
 const SERVICE_MARGIN: f64 = 0.05;
 /// The same for shares of failures and holes.
 const SHARE_MARGIN: f64 = 0.002;
-/// Classes that are told.
+/// Maximum number of reported classes.
 const CLASSES_MAX: usize = 10;
 
 /// A finding for programs.

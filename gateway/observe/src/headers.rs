@@ -6,7 +6,7 @@ use sluice_catalog::config::Config;
 use sluice_journal::{HIDDEN, Journal, LoggedHeader};
 use sluice_message::Fields;
 
-/// The most of a value that is kept until the line is written; the line has less.
+/// Maximum size of a header's value that waits for its log line, bytes. The line has less.
 const VALUE_BYTES_MAX: usize = 1024;
 /// Headers with credentials, of which the log says only that they were there.
 const SECRET: [&str; 9] = [

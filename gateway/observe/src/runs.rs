@@ -16,7 +16,7 @@ use crate::record::{RequestName, Run, RunCounts};
 pub const ALARMING_US: u64 = 1_000_000;
 /// Longest plausible run, microseconds: a day.
 const RUN_US_MAX: u64 = 86_400_000_000;
-/// Long runs that are judged in one check for alarms; more add no information.
+/// Maximum number of long runs in one check for alarms. More add no information.
 const UNJUDGED_MAX: usize = 100;
 
 /// A run that is to be judged.
@@ -94,7 +94,7 @@ impl MainThreads {
         let cpu = on_cpu(run.cpu_us);
         let text = format!(
             "the main thread of worker {worker} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
-             collector{cpu}: a run {of}. Nothing else of that worker ran meanwhile. {}",
+             collector{cpu}: a run {of}. Nothing else in that worker ran during this time. {}",
             advice(spent, run.cpu_us, is_last_in_line)
         );
         self.alarm(request, text);
@@ -103,8 +103,8 @@ impl MainThreads {
     /// Raises the alarm about a run that has not ended, and of which the log says that the worker is overdue.
     pub fn runs_on(&self, worker: u64, silent_ms: u64, request: Option<&RequestName>, held: usize) {
         let text = format!(
-            "the main thread of worker {worker} has run for {silent_ms} ms without a break and continues: a run {}{}. Nothing else of \
-             that worker runs meanwhile. `sluice hotspots --live --worker {worker}` shows where it is",
+            "the main thread of worker {worker} has run for {silent_ms} ms without a break and continues: a run {}{}. Nothing else in \
+             that worker runs during this time. `sluice hotspots --live --worker {worker}` shows where it is",
             self.owner(request),
             latest_of(held)
         );
@@ -143,7 +143,7 @@ impl MainThreads {
         let profile = profile.map_or_else(String::new, |file| format!(". `sluice hotspots {file}` shows more"));
         let text = format!(
             "the main thread of worker {worker} ran for {ms} ms without a break{}, until the gateway killed the worker: a run {}{}.{found} \
-             Nothing else of that worker ran meanwhile. {}{profile}",
+             Nothing else in that worker ran during this time. {}{profile}",
             on_cpu(cpu_us),
             self.owner(request),
             latest_of(held),
@@ -216,12 +216,12 @@ fn advice(spent: Option<RunTime>, cpu_us: Option<u64>, is_last_in_line: bool) ->
     let computed = cpu_us.filter(|cpu_us| *cpu_us >= COMPUTED_US);
     let mut text = match spent {
         Some(RunTime::Starved) if is_last_in_line => {
-            "Starved: others had the CPU. The gateway gives workers for long requests, and those that are overdue, only what the \
-             others leave: use fewer workers (workers.count), or more CPUs"
+            "Starved: other processes had the CPU. Workers for long requests and overdue workers get only the CPU \
+             time that others leave: use fewer workers (workers.count), or more CPUs"
         }
         Some(RunTime::Starved) => {
-            "Starved: others had the CPU, so the machine has more to do than CPUs, or the container's CPU limit is reached: use \
-             fewer workers (workers.count), more CPUs, or look for other processes that take them"
+            "Starved: other processes had the CPU. The machine has too few CPUs for its load, or the container's CPU \
+             limit is reached: use fewer workers (workers.count) or more CPUs, or stop other processes"
         }
         Some(RunTime::Waiting) => {
             "It slept in a synchronous call for most of that time: a file, a child process, a lock. Use the asynchronous call"

@@ -117,7 +117,7 @@ pub(crate) fn advice(concurrency: Concurrency, asleep: f64, gain: f64) -> (Level
             let text = format!(
                 "workers.concurrency = {count}: workers sleep for {percent:.0} % of the time for which they hold {held}, which \
                  wait for data. workers.concurrency = \"while-waiting\" would serve {} as many requests, if the app \
-                 keeps no data of a request in module variables",
+                 stores no data of a request in module variables",
                 times(gain)
             );
             (Level::Warn, text)
@@ -131,7 +131,7 @@ pub(crate) fn advice(concurrency: Concurrency, asleep: f64, gain: f64) -> (Level
         }
         Concurrency::WhileWaiting => {
             let does = if percent < 10.0 {
-                "it computes, so a worker is given one request at a time"
+                "it computes, so a worker gets one request at a time"
             } else {
                 "it waits for data, and the gateway gives a waiting worker further requests when some are queued"
             };

@@ -9,7 +9,7 @@ use sluice_trends::{RequestCost, Since, Spending};
 use crate::context::unix_ms;
 use crate::deploys;
 
-/// Age at which a comparison is made again, milliseconds. It takes about a millisecond where many classes have a long history.
+/// Maximum age of a comparison, milliseconds. It takes about a millisecond where many classes have a long history.
 const DEPLOY_AGE_MS_MAX: u64 = 10_000;
 
 /// Cost of all requests, by class and version of the app.

@@ -23,7 +23,7 @@ use crate::record::RequestName;
 pub use choice::ProfileOrder;
 use choice::Tails;
 
-/// Length of a request's target that is kept, characters.
+/// Maximum stored length of a request's target, characters.
 const TARGET_CHARS_MAX: usize = 200;
 const EXTENSION: &str = "cpuprofile";
 
@@ -181,7 +181,13 @@ impl TailProfiles {
                     write_whole(&index, &kept)
                 });
                 if let Err(error) = written.await.map_err(io::Error::other).flatten() {
-                    context.note(Level::Warn, &format!("the list of profiles of the tail cannot be written: {error}"));
+                    context.note(
+                        Level::Warn,
+                        &format!(
+                            "the list of profiles of slow requests cannot be written: \
+                        {error}"
+                        ),
+                    );
                 }
             }
             state.is_written.set(false);

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use serde::Serialize;
 use sluice_sketch::Times;
 
-/// Classes with a name of their own. Requests of further ones count as [`OTHERS`].
+/// Maximum number of classes with their own name. Requests of further ones count as [`OTHERS`].
 const CLASSES_MAX: usize = 500;
 /// Name of the class of all others, which has number 0.
 pub const OTHERS: &str = "(others)";
@@ -20,7 +20,7 @@ const FAR_US: u64 = 400 * 86_400 * 1_000_000;
 /// Time without arrivals beyond which the server was off, or another file begins. [`JOINT_US`] of it stay.
 const GAP_US: u64 = 600_000_000;
 const JOINT_US: u64 = 10_000_000;
-/// Requests in service beyond which all counts are one.
+/// Largest number of requests in service that is counted separately.
 const COMPANY_MAX: usize = 63;
 
 /// One request. Times are microseconds.

@@ -27,11 +27,11 @@ pub use pattern::FormatError;
 use pattern::Pattern;
 use time::SECOND_US;
 
-/// Bytes of a line. Longer ones count as strange.
+/// Maximum size of a line, bytes. Longer ones count as strange.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 /// Time of a request below which a field is rather something else.
 const TINY_US: u64 = 100;
-/// Numbers of strange lines that are named.
+/// Maximum number of listed line numbers of unreadable lines.
 const NAMED_MAX: usize = 5;
 
 /// Traits that decide a request's class.

@@ -11,11 +11,11 @@ use crate::replay::{Balancer, Outcome, Replayed, Setup, replay};
 
 /// Percentiles of every table.
 pub const PERCENTILES: [u64; 3] = [50, 95, 99];
-/// Share of refused requests above which no target is met.
+/// Maximum share of refused requests at which a target counts as met.
 pub(crate) const REFUSED_MAX: f64 = 0.001;
-/// Classes that are shown; the others are one.
+/// Maximum number of shown classes. The others are one.
 const CLASSES_MAX: usize = 20;
-/// Most workers that are tried unless more are asked for.
+/// Default maximum number of workers to try.
 const WORKERS_MAX: usize = 64;
 
 /// A target: this percentile of all requests takes at most so long.

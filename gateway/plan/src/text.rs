@@ -8,9 +8,9 @@ use crate::log::{Counts, time};
 use crate::page::{aligned, duration, ms, plural};
 use crate::plan::{Answer, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
 
-/// Characters of a class's name that are shown.
+/// Maximum shown length of a class's name, characters.
 const NAME_CHARS_MAX: usize = 44;
-/// Classes that the text shows.
+/// Maximum number of classes in the text.
 const CLASSES_MAX: usize = 10;
 /// Median above which a class is rather of streams than of requests, milliseconds.
 const LONG_MS: f64 = 30_000.0;
@@ -49,17 +49,17 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         counts.formats.join(" and ")
     )];
     if counts.elsewhere > 0 {
-        notes.push(format!("left out: {} that needed no worker", plural(counts.elsewhere, "request")));
+        notes.push(format!("skipped: {} that needed no worker", plural(counts.elsewhere, "request")));
     }
     if counts.strange > 0 {
         let first = counts.strange_first.join(", ");
         notes.push(format!("{} could not be read: {first}", plural(counts.strange, "line")));
     }
     if counts.untimed > 0 {
-        notes.push(format!("left out: {} without the time of the request", plural(counts.untimed, "line")));
+        notes.push(format!("skipped: {} without the time of the request", plural(counts.untimed, "line")));
     }
     if counts.far > 0 {
-        notes.push(format!("left out: {} more than 400 days from the others", plural(counts.far, "request")));
+        notes.push(format!("skipped: {} more than 400 days from the others", plural(counts.far, "request")));
     }
     let all = counts.requests + counts.far;
     if counts.whole == all {
@@ -72,7 +72,7 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         );
     }
     if counts.coarse > 0 {
-        notes.push("dates have whole seconds: arrivals are spread over their second by chance".to_owned());
+        notes.push("dates have whole seconds: arrivals are spread randomly over their second".to_owned());
     }
     if (plan.requests as u64) < counts.requests {
         notes.push(format!("replayed: the busiest {} consecutive requests (--requests)", plan.requests));
@@ -244,9 +244,9 @@ pub(crate) fn answers(plan: &Plan) -> Option<(String, Vec<String>)> {
                 write!(line, "; without the last one {:.1} % are refused", without.refused * 100.0)
             }
             (Some(with), Some(without)) => {
-                write!(line, "; the last one buys p{percentile} {} instead of {}", at(with), at(without))
+                write!(line, "; with the last one, p{percentile} is {} instead of {}", at(with), at(without))
             }
-            _ => write!(line, "; without the last one there is more work than they can do"),
+            _ => write!(line, "; without the last one there is more work than they can handle"),
         };
         line
     };

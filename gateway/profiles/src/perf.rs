@@ -12,7 +12,7 @@ pub const PERF_FIELDS: &str = "comm,tid,time,period,ip,sym,dso";
 pub const UNNAMED: &str = "JavaScript (--perf-basic-prof in app.node_args names it)";
 const INTERPRETER: &str = "Builtins_InterpreterEntryTrampoline";
 const INTERPRETED: &str = "interpreted JavaScript (--interpreted-frames-native-stack names it)";
-/// Most samples that are read: a minute of 60 threads that never wait.
+/// Maximum number of samples of perf. A minute of 60 threads that never wait.
 const SAMPLES_MAX: usize = 4_000_000;
 /// Kinds of JavaScript functions in V8's map for perf, by version.
 const JS_KINDS: [&str; 6] = ["JS", "LazyCompile", "Function", "Script", "Eval", "InterpretedFunction"];

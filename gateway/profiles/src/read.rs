@@ -12,15 +12,15 @@ use crate::merge::{Raw, RawNode, Wrong};
 use crate::profile::{Frame, Profile, Ticks};
 use crate::trace::Trace;
 
-/// The most nodes of a tree of calls that are read.
+/// Maximum number of nodes in a tree of calls.
 const NODES_MAX: usize = 8_000_000;
-/// The most samples of a profile that are read; each takes 12 bytes meanwhile.
+/// Maximum number of samples of a profile. Each takes 12 bytes meanwhile.
 const SAMPLES_MAX: usize = 64_000_000;
-/// Size that a compressed profile may unpack to, bytes.
+/// Maximum uncompressed size of a profile, bytes.
 const UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// The first bytes of a file that gzip has made (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Longest name of a function or a script that is kept.
+/// Maximum stored length of a function's or script's name, characters.
 const NAME_CHARS_MAX: usize = 1024;
 
 /// Reason why a profile could not be read.
@@ -33,19 +33,19 @@ pub enum ReadError {
     #[error("{0}")]
     Syntax(serde_json::Error),
     /// A file without a byte.
-    #[error("it is empty: the program that writes it has not ended by itself, or its disk is full")]
+    #[error("it is empty: the program that wrote it was killed, or its disk was full")]
     Empty,
     /// JSON that ends too early.
-    #[error("it is cut off ({0}): the program that writes it has not ended by itself, or its disk is full")]
+    #[error("it is cut off ({0}): the program that wrote it was killed, or its disk was full")]
     CutOff(serde_json::Error),
     /// Parts that do not fit each other.
     #[error("{0}")]
     Wrong(#[from] Wrong),
     /// JSON that holds no profile.
-    #[error("it holds no CPU profile: neither `nodes` and `samples`, nor a trace with events `ProfileChunk`")]
+    #[error("it contains no CPU profile: neither `nodes` and `samples`, nor a trace with events `ProfileChunk`")]
     Nothing,
     /// The form of Chrome before version 58.
-    #[error("it is in the form of before 2017, with `head`; take a new profile")]
+    #[error("it has the format from before 2017, with `head`; take a new profile")]
     Old,
 }
 

@@ -101,9 +101,9 @@ fn parts_that_do_not_fit_are_errors() {
     let node = |id: u32, children: &[u32]| json!({ "id": id, "callFrame": {}, "children": children });
     let with = |nodes: Value, samples: Value| json!({ "nodes": nodes, "samples": samples, "timeDeltas": [0], "startTime": 0, "endTime": 1 });
     for (value, error) in [
-        (json!({}), "it holds no CPU profile"),
-        (json!([]), "it holds no CPU profile"),
-        (json!({ "head": {}, "samples": [] }), "it is in the form of before 2017"),
+        (json!({}), "it contains no CPU profile"),
+        (json!([]), "it contains no CPU profile"),
+        (json!({ "head": {}, "samples": [] }), "it has the format from before 2017"),
         (json!(7), "invalid type: integer `7`, expected a CPU profile or a trace"),
         (with(json!([node(1, &[])]), json!([2])), "node 2 is named and is not in the tree of calls"),
         (with(json!([node(1, &[9])]), json!([1])), "node 9 is named and is not in the tree of calls"),

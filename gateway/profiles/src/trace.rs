@@ -9,7 +9,7 @@ use crate::merge::Raw;
 use crate::profile::{Profile, Ticks};
 use crate::read::{JsonNode, whole};
 
-/// Threads of a trace whose profiles are read.
+/// Maximum number of threads of a trace whose profiles are read.
 const THREADS_MAX: usize = 1024;
 
 /// The profiles of a trace so far, by process and the trace's id for the profile.

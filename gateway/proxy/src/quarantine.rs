@@ -27,7 +27,7 @@ pub(crate) use entry::Mode;
 use marks::Marks;
 use tokio::time::Instant;
 
-/// Bytes of a body that distinguish requests; beyond them only the length does.
+/// Number of bytes of a body that distinguish requests. Beyond them only the length does.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// Hashes that identify a request. Nothing can be read back from them.

@@ -29,10 +29,10 @@ use sluice_road::respond::SendOutcome;
 
 /// Longest delay of a report after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
-/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, not even requests that
-/// it finished before.
+/// Maximum wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile,
+/// not even requests that it finished before.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// Upper bound of a request's CPU time, microseconds: an hour. A larger report is a lie or a mistake.
+/// Maximum CPU time of a request, microseconds. An hour. A larger report is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// Records of requests whose client's or worker's part is missing, and who gives them to the observer.

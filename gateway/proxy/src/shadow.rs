@@ -37,17 +37,17 @@ use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::{Answer, End, Next};
 use told::Pages;
 
-/// Pages that wait for their comparison; further ones are not taken.
+/// Maximum number of pages that wait for their comparison. Further ones are not taken.
 const WAITING_MAX: usize = 8;
-/// Longest body that is compared, bytes.
+/// Maximum size of a compared body, bytes.
 const BYTES_MAX: usize = 1024 * 1024;
-/// Longest render.
+/// Time limit of a render.
 const RENDER_MAX: Duration = Duration::from_secs(10);
-/// Longest comparison of two versions of a page.
+/// Time limit of the comparison of two versions of a page.
 const COMPARE_MAX: Duration = Duration::from_secs(1);
-/// Requests whose answers have begun and are to be repeated.
+/// Maximum number of requests with a started answer that are to be repeated.
 const CHOSEN_MAX: usize = 1024;
-/// Longest wait for a worker that holds nothing.
+/// Maximum wait for a worker without requests.
 const SLACK_MAX: Duration = Duration::from_secs(30);
 /// Time between two looks whether there is one.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -18,7 +18,7 @@ use crate::tally::Failure;
 
 /// Longest wait for an answer: longer than the gateway lets a request wait and a worker work by default.
 const PATIENCE: Duration = Duration::from_secs(80);
-/// Connections that are kept for the next request.
+/// Maximum number of idle connections for the next requests.
 const IDLE_MAX: usize = 4_000;
 /// Header of the gateway's own error answers.
 const ERROR_FIELD: &str = "x-sluice-error";

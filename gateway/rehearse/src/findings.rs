@@ -108,7 +108,7 @@ pub fn findings(rehearsal: &Rehearsal) -> Vec<String> {
     if client_errors as f64 >= all.requests as f64 * CLIENT_ERRORS_SHARE && client_errors > 0 {
         let share = percent(client_errors, all.requests);
         found.push(format!(
-            "{share} of the requests were answered 4xx: do these paths exist, and do they need a login?"
+            "{share} of the requests were answered with 4xx: check whether these paths exist and need a login"
         ));
     }
     let rejected: u64 = rehearsal
@@ -119,7 +119,8 @@ pub fn findings(rehearsal: &Rehearsal) -> Vec<String> {
         .sum();
     if rejected > 0 {
         found.push(format!(
-            "{} of the requests were rejected by the gateway for what they are, as in production; the app did not get them",
+            "{} of the requests were rejected by the gateway because of their content, as in production; the app did \
+             not get them",
             percent(rejected, all.requests)
         ));
     }
@@ -146,15 +147,16 @@ pub fn findings(rehearsal: &Rehearsal) -> Vec<String> {
     }
     for refusing in rehearsal.cells.iter().filter(|cell| cell.refused > 0) {
         let (name, share) = (refusing.name(), percent(refusing.refused, refusing.requests));
-        found.push(format!("{name}: {share} of the requests were refused for lack of room or time"));
+        found.push(format!("{name}: {share} of the requests were refused for lack of capacity or time"));
     }
     let retried: u64 = rehearsal.cells.iter().map(|cell| cell.retried).sum();
     if retried > 0 {
-        found.push(format!("{} went to a second worker after the first had died", plural(retried, "request")));
+        found.push(format!("{} went to a second worker after the first had crashed", plural(retried, "request")));
     }
     if let Some(late) = rehearsal.cells.iter().find(|cell| cell.late_ms > LATE_MS) {
         found.push(format!(
-            "{}: the load generator itself was up to {} late (p99), because it shares the CPUs with the app; latencies contain that",
+            "{}: the load generator itself was up to {} late (p99), because it shares the CPUs with the app; \
+             latencies include this delay",
             late.name(),
             duration(late.late_ms)
         ));
@@ -222,7 +224,13 @@ mod tests {
         let refusing = cell(Load::High, Fault::None, 1_000, &[(full(), 50)]);
         let found = findings(&rehearsal(vec![low, refusing]));
         assert!(!found.iter().any(|line| line.starts_with("p99")), "{found:?}");
-        assert!(found.contains(&"high, none: 5.0 % of the requests were refused for lack of room or time".to_owned()));
+        assert!(
+            found.contains(
+                &"high, none: 5.0 % of the requests were refused for lack of capacity or \
+            time"
+                    .to_owned()
+            )
+        );
     }
 
     #[test]

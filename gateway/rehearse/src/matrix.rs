@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Largest number of clients.
+/// Maximum number of clients.
 const CLIENTS_MAX: u32 = 4_000;
 
 /// Requests that arrive.

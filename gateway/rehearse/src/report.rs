@@ -10,9 +10,9 @@ use crate::findings::findings;
 use crate::matrix::{Fault, Load};
 use crate::tally::{Failure, GatewayTally, Tally};
 
-/// Paths that the table shows.
+/// Maximum number of paths in the table.
 const PATHS_MAX: usize = 10;
-/// Characters of a path that are shown.
+/// Maximum shown length of a path, characters.
 const PATH_CHARS_MAX: usize = 60;
 
 /// Most that the app answered.
@@ -51,7 +51,7 @@ pub struct Cell {
     /// Requests that have no answer of the app, but for those that the gateway rejected for what they are and, at a load above the
     /// capacity, refused.
     pub lost: u64,
-    /// Requests that were refused for lack of room or time.
+    /// Requests that were refused for lack of capacity or time.
     pub refused: u64,
     /// Requests that the app answered with 500 or above.
     pub app_errors: u64,
@@ -219,7 +219,7 @@ fn accounts(rehearsal: &Rehearsal) -> Vec<String> {
 fn headline(rehearsal: &Rehearsal) -> String {
     let Rehearsal { app, workers, capacity, .. } = rehearsal;
     format!(
-        "{} with {}: {:.1} requests/s at most, asked for by {}",
+        "{} with {}: {:.1} requests/s at most, requested by {}",
         shown(app),
         plural(u64::from(*workers), "worker"),
         capacity.per_second,

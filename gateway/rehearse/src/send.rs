@@ -17,7 +17,7 @@ use crate::client::Client;
 use crate::mix::Mix;
 use crate::tally::{Failure, Tally, us};
 
-/// Requests that may be open at once.
+/// Maximum number of open requests.
 const OPEN_MAX: usize = 4_000;
 /// Longest sleep of the thread that knows when requests are due: so soon it notices the end.
 const NAP: Duration = Duration::from_millis(20);

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use sluice_sketch::Times;
 
-/// Kinds of failures that are counted apart; more than the error catalogue has codes. Further ones are counted together.
+/// Maximum number of distinguished kinds of failures. More than the error catalogue has codes. Further ones are
+/// counted together.
 const KINDS_MAX: usize = 64;
 
 /// Codes of requests that were refused before a worker got them, for lack of room or time.
@@ -163,7 +164,7 @@ pub(crate) fn us(time: Duration) -> u64 {
 pub struct GatewayTally {
     /// Requests that ended.
     pub requests: u64,
-    /// Requests that went to a second worker after the first had died with them.
+    /// Requests that went to a second worker after the first had crashed with them.
     pub retried: u64,
     /// Queue waits, microseconds.
     pub waits: Times,

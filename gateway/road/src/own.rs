@@ -13,7 +13,7 @@ use crate::cache::flight::Flight;
 use crate::respond::compose::part::IncludeRequest;
 use sluice_wire::front::exchange::Exchange;
 
-/// Bytes of an answer that are read; the rest is thrown away unread, as is an answer that never ends.
+/// Maximum size of an answer, bytes. The rest is thrown away unread, as is an answer that never ends.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes that are read at once.
 const ROOM_BYTES: usize = 64 * 1024;

@@ -12,7 +12,7 @@ pub enum Unusable {
     #[error(transparent)]
     Wire(#[from] sluice_wire::Unusable),
     /// A value is not a rate.
-    #[error("holds {text:?} for {path:?}, which must be {source}")]
+    #[error("contains {text:?} for {path:?}, which must be {source}")]
     Rate {
         /// Path to which the rate applies.
         path: String,
@@ -22,7 +22,7 @@ pub enum Unusable {
         source: NotARate,
     },
     /// A user's password hash is not a hash.
-    #[error("holds for {name:?} {source}")]
+    #[error("has for {name:?} {source}")]
     User {
         /// Name of the user.
         name: String,

@@ -38,7 +38,7 @@ const OVERALL_RECORDS: u32 = 1_000;
 const PRIOR_RECORDS: f64 = 2.0;
 /// Guessed cost before the first report, microseconds.
 const PRIOR_US: f64 = 10_000.0;
-/// Maximum number of reports that a restored row counts for, so that present costs soon override former ones.
+/// Maximum number of reports that a restored row counts for, so that new costs soon override old ones.
 const RESTORED_RECORDS_MAX: u32 = 30;
 /// Quantile that stands for nearly all requests of a class, and the number of reports between two computations of it.
 const HIGH: f64 = 0.99;

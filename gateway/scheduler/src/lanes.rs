@@ -26,7 +26,7 @@ const WAITING_FOR_SECOND_US: u64 = 400_000;
 /// something else than the CPU. In an overload all long requests are overdue, and would make all others wait without
 /// being served in time themselves.
 const TURN_COSTS: u64 = 10;
-/// Average number of short-lane workers held by long requests above which no long request gets a turn there.
+/// Average number of short-lane workers with long requests above which no long request starts there.
 const TAKEN_MAX: f64 = 0.1;
 /// Maximum number of long-lane workers: enough to use two cores in turn.
 pub(crate) const LONG_WORKERS_MAX: u32 = 2;

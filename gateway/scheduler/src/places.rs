@@ -6,8 +6,8 @@ use crate::pool::{Among, Ask, BRIEF_US, SHORT_PARTS_MAX, Seek, WHOLE};
 use crate::queue::Head;
 use crate::{Action, ClassId, Lane, Need, Order, Scheduler, Time, WorkerId};
 
-/// Requests of a class held for longer than [`BRIEF_US`] above which the class is no longer brief: its upstream is
-/// slow.
+/// Number of requests of a class held for longer than `BRIEF_US` above which the class is no longer brief. Its
+/// upstream is slow.
 const LATE_MAX: u32 = 8;
 /// Time from the gateway to a worker and back, which is no wait of the app, microseconds.
 const ROUND_TRIP_US: u64 = 1_000;

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use crate::queue::{Head, Kind, Queue, Waiting};
 use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
-/// Requests that may wait for a worker of a generation on trial; further ones without a session get any worker.
+/// Maximum number of requests that wait for a worker of a generation on trial. Further ones without a session get any
+/// worker.
 const TRIED_WAITING_MAX: usize = 4;
 
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use crate::scale;
 
 /// Buckets for each doubling: percentiles are within 1.6 % of the truth, and within half a microsecond below 64 µs.
 const PER_DOUBLING: u64 = 32;
-/// The longest time that is counted apart, some 71 minutes; longer ones count as this.
+/// Longest time that is counted exactly, about 71 minutes, microseconds. Longer ones count as this.
 const TIME_US_MAX: u64 = (1 << 32) - 1;
 const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(TIME_US_MAX) + 1;
 

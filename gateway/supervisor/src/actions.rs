@@ -38,7 +38,7 @@ impl Supervisor {
                 let process = self.processes.borrow().get(&worker).cloned();
                 let how = process.and_then(|process| process.ended_as.borrow().clone());
                 let how = how.map(|how| format!(" ({how})")).unwrap_or_default();
-                let text = format!("the app exited{how}; it starts again when one of its files changes");
+                let text = format!("the app exited{how}; it restarts when one of its files changes");
                 self.note(Level::Warn, &text);
             }
             Action::GiveUp => {
@@ -109,7 +109,7 @@ impl Supervisor {
                 let processes = self.processes.borrow();
                 let process = processes.get(&worker);
                 let (missing, hint) = match process {
-                    Some(process) if process.listens.get() => ("say `ready` (workers.wait_ready)", ""),
+                    Some(process) if process.listens.get() => ("send `ready` (workers.wait_ready)", ""),
                     Some(process) if process.app.is_command() => {
                         ("listen", ". An app that is not Node.js has to listen on SLUICE_SOCKET")
                     }
@@ -186,9 +186,9 @@ impl Supervisor {
         let rss_bytes = self.view(worker).rss_bytes.unwrap_or(0);
         let text = format!(
             "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
-             ({} MiB) is below what the app needs by itself, so replacing workers fixes nothing and happens less and \
-             less often, down to every {} s. Raise the bound well above what a fresh worker \
-             has after some requests (`sluice status`), or set it to 0",
+             ({} MiB) is below the normal memory of the app, so replacements do not help and become less frequent, \
+             at last one every {} s. Raise the limit well above the memory of a fresh worker after some requests \
+             (`sluice status`), or set it to 0",
             worker.0,
             mib(rss_bytes),
             mib(config.recycle.memory_bytes_max),
@@ -214,7 +214,7 @@ impl Supervisor {
         let usual = process.priority;
         let priority = if is_lowered { priority::lowered(usual, self.may_raise) } else { usual };
         if let Err(error) = process.set_priority(priority) {
-            self.note(Level::Warn, &format!("the priority of worker {} stays as it is: {error}", worker.0));
+            self.note(Level::Warn, &format!("the priority of worker {} cannot be changed: {error}", worker.0));
         }
     }
 }

@@ -20,11 +20,11 @@ use tokio::task::AbortHandle;
 
 use crate::preface;
 
-/// Additional addresses that an app may open.
+/// Maximum number of additional addresses of an app.
 const ADDRESSES_MAX: usize = 32;
-/// Open connections of one address.
+/// Maximum number of open connections per address.
 const CONNECTIONS_MAX: usize = 512;
-/// Workers that a connection is offered to before it is closed.
+/// Maximum number of workers to which a connection is offered before it is closed.
 const TRIES_MAX: usize = 8;
 /// Time between two attempts to bind an address.
 const BIND_PERIOD: Duration = Duration::from_secs(2);
@@ -160,7 +160,8 @@ impl Auxiliaries {
     fn note_full(&self, address: &Address) {
         if !self.is_full_noted.replace(true) {
             let text = format!(
-                "the app wants to listen on more than {ADDRESSES_MAX} further addresses; {address} and what comes after it are not opened"
+                "the app wants to listen on more than {ADDRESSES_MAX} further addresses; {address} and later \
+                 addresses are not opened"
             );
             self.tasks.journal.emit(Event::Note { level: Level::Error, text: &text });
         }
@@ -209,7 +210,7 @@ async fn serve(address: Address, relay: Rc<Relay>, held: Rc<AddressHandover>, jo
             }
             Some(Err(error)) if !is_noted => {
                 is_noted = true;
-                let text = format!("the app also wants to listen on {address}, but: {error}; this is tried again");
+                let text = format!("the app also wants to listen on {address}, but: {error}; Sluice tries again");
                 journal.emit(Event::Note { level: Level::Error, text: &text });
             }
             _ => {}

@@ -22,7 +22,7 @@ use crate::{Start, Supervisor};
 
 /// Time between two checks of the files.
 const PERIOD: Duration = Duration::from_millis(200);
-/// Maximum number of watched files, more than an app has of its own; further ones are not watched.
+/// Maximum number of watched files. Further ones are not watched.
 const FILES_MAX: usize = 10_000;
 /// Watches the files until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
@@ -53,7 +53,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
         let Some(changed) = files.look() else { continue };
         let app = supervisor.app(1);
         let name = app.as_ref().and_then(|app| changed.strip_prefix(&app.cwd).ok()).unwrap_or(&changed);
-        supervisor.note(Level::Info, &format!("{} has changed: the app starts again", name.display()));
+        supervisor.note(Level::Info, &format!("{} has changed: the app restarts", name.display()));
         supervisor.gate.tell(Event::Changed);
     }
 }

@@ -23,11 +23,11 @@ use tokio::time::timeout;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// Largest report that is kept, bytes; one of 10,000 open handles has 3 MiB.
+/// Maximum size of a stored report, bytes. One of 10,000 open handles has 3 MiB.
 const REPORT_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Age from which a report is of something that the process has survived.
+/// Age above which a report belongs to an error that the process survived.
 const REPORT_AGE_MAX: Duration = Duration::from_secs(10);
-/// Longest wait for a report: reading or writing of a network file system may hang.
+/// Maximum wait for a report. Reading or writing of a network file system may hang.
 const TAKE_TIMEOUT: Duration = Duration::from_secs(2);
 /// End of a report's name.
 const SUFFIX: &str = ".report";
@@ -50,7 +50,7 @@ impl std::fmt::Display for Lost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Large(bytes) => write!(f, "its {bytes} bytes exceed the limit of {REPORT_BYTES_MAX}"),
-            Self::CutOff => f.write_str("Node.js has not written it to its end. Free space where the run directory is"),
+            Self::CutOff => f.write_str("Node.js did not complete it. Free space on the disk of the run directory"),
             Self::Silent(path) => write!(
                 f,
                 "{} or the run directory does not answer. Name a directory on another file system with --state-dir",
@@ -148,7 +148,7 @@ impl Supervisor {
     fn tell_of_lost_evidence(&self, worker: u64, lost: &Lost) {
         if !self.is_lost_evidence_told.replace(true) {
             let text = format!(
-                "Worker {worker}'s diagnostic report is lost, and later ones are not mentioned while this lasts: {lost}."
+                "Worker {worker}'s diagnostic report is lost; while this lasts, later losses are not logged: {lost}."
             );
             self.note(Level::Warn, &text);
         }

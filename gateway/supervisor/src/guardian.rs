@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 /// Pause before another guardian is started if one lived shorter than this; it doubles up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// The longest pause before another guardian is started.
+/// Maximum pause before another guardian is started.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// The gateway's end of the pipe.

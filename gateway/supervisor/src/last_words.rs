@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::App;
 
-/// Longest text that is returned, characters.
+/// Maximum length of an exception's text, characters.
 const CHARS_MAX: usize = 300;
-/// Lines that may follow the stack: an empty one, and Node.js's version.
+/// Maximum number of lines after the stack. An empty one, and Node.js's version.
 const AFTER_MAX: usize = 3;
 /// Shortest value of an environment variable that counts as a secret. A shorter one would also be found in ordinary words.
 const SECRET_LENGTH_MIN: usize = 6;

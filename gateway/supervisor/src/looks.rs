@@ -14,7 +14,7 @@ use crate::sample::{self, Sample, Sleep};
 
 /// Environment variable with which tests on Linux ask the preload, as on other systems.
 const BY_PRELOAD: &str = "SLUICE_TEST_LOOKS_BY_PRELOAD";
-/// Time after which a preload without an answer is asked again: it may have had too much to read.
+/// Time after which a preload without an answer gets another request. It may have had too much to read.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// Result of a check.

@@ -99,7 +99,7 @@ impl Supervisor {
                 *main.told.borrow_mut() = text;
             }
         } else if found.requested.port == Some(app.port) && !main.told.take().is_empty() {
-            self.note(Level::Info, &format!("the app's server on port {} is its main server from now on", app.port));
+            self.note(Level::Info, &format!("the app's server on port {} is now its main server", app.port));
         }
         if found.tls && !main.is_tls_told.replace(true) {
             let (level, text) = of_tls(self.gate.config().is_tls());
@@ -111,9 +111,9 @@ impl Supervisor {
 /// Message for the operator about a server that was chosen because no better one came.
 fn choice(port: u16, found: &ServerReport) -> Option<(Level, String)> {
     let waited_ms = found.waited_ms?;
-    let mut text = format!("the app's server on {} is taken to be its main server, as none ", name(&found.requested));
+    let mut text = format!("the app's server on {} counts as its main server, because none ", name(&found.requested));
     let _ = match waited_ms {
-        0 => write!(text, "listens on PORT ({port}) and the app opens no more"),
+        0 => write!(text, "listens on PORT ({port}) and the app opens no others"),
         _ => write!(text, "listened on PORT ({port}) within {waited_ms} ms"),
     };
     let others: Vec<_> = found.others.iter().take(OTHERS_MAX).map(name).collect();
@@ -142,15 +142,15 @@ fn of_tls(has_tls: bool) -> (Level, &'static str) {
     if has_tls {
         return (
             Level::Info,
-            "the app's main server is an HTTPS server. TLS ends at the gateway, with a certificate of its \
-             own, and the app's is not used",
+            "the app's main server is an HTTPS server. TLS ends at the gateway, with the gateway's certificate; the \
+             app's certificate is not used",
         );
     }
     (
         Level::Warn,
         "the app's main server is an HTTPS server, but TLS ends at the gateway, which has no certificate: clients get \
-         plain HTTP, and https:// does not work. Set server.tls_cert, server.certificates or acme.names, or leave TLS to what stands before \
-         the gateway. Client certificates do not reach the app",
+         plain HTTP, and https:// does not work. Set server.tls_cert, server.certificates or acme.names, or \
+         terminate TLS in front of the gateway. Client certificates do not reach the app",
     )
 }
 
@@ -168,7 +168,8 @@ mod tests {
         assert_eq!(level, Level::Info);
         assert_eq!(
             text,
-            "the app's server on port 8080 is taken to be its main server, as none listens on PORT (3000) and the app opens no \
+            "the app's server on port 8080 counts as its main server, because none listens on PORT (3000) and the \
+             app opens no \
              more. app.port (sluice start --app-port) names another"
         );
         assert_eq!(choice(3000, &found(Some(0), vec![at(9464)])).unwrap().0, Level::Warn);

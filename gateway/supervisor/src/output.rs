@@ -10,13 +10,13 @@ use tokio::time::timeout;
 
 use records::Records;
 
-/// Time that a record waits for lines that continue it. Node.js writes a stack at once, and lines of the log wait as
-/// long until they are written.
+/// Time that a record waits for continuation lines. Node.js writes a stack at once, and lines of the log wait as long
+/// until they are written.
 const CONTINUED_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Maximum length of a line, bytes; a longer one is split.
 const LINE_BYTES_MAX: usize = 16 * 1024;
-/// Last lines of a worker's stderr that are kept for the report of its death.
+/// Number of last lines of a worker's stderr that are stored for the report of its exit.
 const TAIL_LINES_MAX: usize = 60;
 
 /// Reads to the end, and passes records on: lines with those that continue them. `is_kept` sees each line first and

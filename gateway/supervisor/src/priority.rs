@@ -22,8 +22,8 @@ const LOWEST: i32 = 19;
 /// machine: it gets a tenth of the others' CPU time, against a sixtieth with [`LOWEST`].
 const LOWERED: i32 = 10;
 
-/// Maximum number of passes over the threads, because new ones appear meanwhile. Those of a worker come from its main
-/// thread, which is set first.
+/// Maximum number of passes over the threads, because new threads may start meanwhile. Those of a worker come from
+/// its main thread, which is set first.
 #[cfg(target_os = "linux")]
 const ROUNDS_MAX: usize = 3;
 

@@ -30,10 +30,10 @@ use filling::Filling;
 use tokio::time::{Instant, timeout};
 use turns::Turns;
 
-/// Time that npm or a shell may outlive the process that served below it.
+/// Time that npm or a shell may outlive the process that it started.
 const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Time that a worker whose main thread is blocked may continue before it is ended. Its preload reports the run when
+/// Time that a worker with a blocked main thread may continue before it is killed. Its preload reports the run when
 /// that is over.
 const LAST_WORD_TIMEOUT: Duration = Duration::from_secs(1);
 

@@ -200,7 +200,7 @@ async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile
         file: name.to_owned(),
         node: process.app.node().to_owned(),
         error: Some(format!(
-            "worker {worker} exited before its profile was complete: this is what it had sampled when its heap was about to be full"
+            "worker {worker} exited before its profile was complete: these are its samples until its heap was almost full"
         )),
         ..ProfileFile::default()
     })

@@ -13,7 +13,7 @@ use crate::process::Process;
 /// Time between two checks whether a dead worker's output was read to its end.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Longest wait for that output.
+/// Maximum wait for the last output of a failed worker.
 const LAST_WORDS_MAX: Duration = Duration::from_secs(2);
 
 /// A reload that is over.

@@ -28,13 +28,13 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(3),
 };
 
-/// Longest wait for the file of the profile; a network file system may hang.
+/// Maximum wait for the file of the profile. A network file system may hang.
 const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 const EXTENSION: &str = "cpuprofile";
 
-/// Frames that the log shows.
+/// Maximum number of frames in the log.
 const FRAMES_MAX: usize = 8;
-/// Functions of the profile that the log shows.
+/// Maximum number of functions of the profile in the log.
 const HOTTEST_MAX: usize = 3;
 
 /// Examines the worker, logs the result, and lets the scheduler continue.

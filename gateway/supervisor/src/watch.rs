@@ -28,7 +28,7 @@ use crate::sample::{Verdict, verdict};
 const PERIOD: Duration = Duration::from_millis(100);
 /// Time between two checks while a worker is late, so that it is judged on time.
 const PERIOD_LATE: Duration = Duration::from_millis(50);
-/// Delay of this watch from which silence proves nothing: the machine slept or the gateway had no CPU.
+/// Delay of this watch above which silence proves nothing. The machine slept or the gateway had no CPU.
 const LATENESS_MAX: Duration = Duration::from_millis(500);
 /// Silence after which a worker is late; its main thread is sampled for the first time then.
 const SILENCE_LATE: Duration = Duration::from_millis(1500);

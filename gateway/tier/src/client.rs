@@ -20,13 +20,13 @@ use crate::interface::{Answer, ChargeWish, Ends, Room, Settings, TierEvent, Time
 use crate::outbox::Outbox;
 use crate::thread;
 
-/// Look-ups under way at once, and as many charges; further ones are left out.
+/// Maximum number of look-ups in progress, and of charges. Further ones are left out.
 const LOOK_UPS_MAX: usize = 256;
-/// Pages that wait to be written; further ones are dropped.
+/// Maximum number of pages that wait to be written. Further ones are dropped.
 const WRITES_MAX: usize = 256;
-/// Bytes of their bodies together.
+/// Maximum total size of their bodies, bytes.
 const WRITES_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// News that this gateway has not been told yet.
+/// Maximum number of events that wait for this gateway.
 const HEARD_MAX: usize = 1_024;
 
 /// The second tier.

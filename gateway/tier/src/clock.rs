@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Fall of the server's clock between two readings from which on it counts as set back.
+/// Decrease of the server's clock between two readings that counts as a clock change.
 const FALL_MS_MAX: u64 = 2_000;
-/// A reading that was on its way for longer says nothing of the clock.
+/// Maximum duration of a usable reading of the clock.
 const TRIP_MAX: Duration = Duration::from_secs(1);
 
 /// Readings of the server's clock.

@@ -17,7 +17,7 @@ use crate::counts::Counts;
 use crate::log::Position;
 use crate::outbox::Outbox;
 
-/// Largest delay of the runtime's timers: they count whole milliseconds, twice.
+/// Maximum delay of the runtime's timers. They count whole milliseconds, twice.
 const TIMER_LATE_MAX: Duration = Duration::from_millis(2);
 
 /// Address and bounds of the tier.

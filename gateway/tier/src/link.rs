@@ -19,9 +19,9 @@ pub(crate) use open::open;
 
 use crate::resp::{Garbage, Replies, Reply};
 
-/// Askers that wait for their commands to go out; further ones wait for a place.
+/// Maximum number of commands that wait to be sent. Further ones wait for a place.
 const WAITING_MAX: usize = 64;
-/// Askers that wait for their replies; a server that lets more come is given up.
+/// Maximum number of commands that wait for replies. A server that lets more come is given up.
 const ASKED_MAX: usize = 10_000;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;

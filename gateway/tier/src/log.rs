@@ -13,7 +13,7 @@ use crate::resp::Reply;
 pub(crate) use entry::{Entry, Id, Kind};
 use marks::Marks;
 
-/// Purges that the server keeps, about.
+/// Approximate number of purges stored on the server.
 pub(crate) const KEPT_MAX: usize = 10_000;
 
 /// Purges that were known when the render of a page was asked for: the log, and its last purge.

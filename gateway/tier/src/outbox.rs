@@ -10,9 +10,9 @@ use tokio::sync::Notify;
 
 use crate::log::Verdict;
 
-/// Purges that wait; more become one of everything.
+/// Maximum number of waiting purges. More become one of everything.
 const WAITING_MAX: usize = 1_000;
-/// Bytes of the URLs, prefixes and tags that wait; more become a purge of everything as well.
+/// Maximum size of the URLs, prefixes and tags of waiting purges, bytes. More become a purge of everything as well.
 const WAITING_BYTES_MAX: usize = 1024 * 1024;
 
 #[derive(Default)]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_long_ones_become_one_of_everything_sooner() {
+    fn i6_long_purges_become_one_purge_of_everything_sooner() {
         let outbox = Outbox::default();
         let long = |at: usize| Purge::Url(format!("https://a.test/{at}/{}", "x".repeat(4000)));
         let mut most = 0;

@@ -4,11 +4,11 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// Elements of one list at most.
+/// Maximum number of elements in a list.
 const ELEMENTS_MAX: u64 = 100_000;
-/// Lists within lists: entries of a stream have three levels, and those of several streams five.
+/// Maximum depth of nested lists. Entries of a stream have three levels, and those of several streams five.
 const DEPTH_MAX: usize = 8;
-/// The longest line: a number, a status or an error.
+/// Maximum size of a line, bytes. A number, a status or an error.
 const LINE_BYTES_MAX: usize = 4096;
 
 /// Reply of the server to one command. Bytes share the memory that they were read into.
@@ -28,7 +28,7 @@ pub(crate) enum Reply {
 /// The bytes are no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Garbage {
-    #[error("it answers what is no reply of Redis or Valkey")]
+    #[error("its answer is not a reply of Redis or Valkey")]
     Form,
     #[error("it announces a reply that is too long")]
     TooLong,

@@ -24,13 +24,14 @@ use crate::outbox::Outbox;
 use crate::resp::{Garbage, Reply};
 use crate::stored::Names;
 
-/// Longest time for any answer of the server before its connection is given up.
+/// Time limit for an answer of the server, after which its connection is closed.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Purges that are read at once.
+/// Maximum number of purges that are read at once.
 const READ_MAX: usize = 1_000;
-/// Bytes of the log that are held at once while all of it is read.
+/// Maximum size of the part of the log in memory during a full read, bytes.
 const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Longest time of a restart: purges of other gateways since then count for pages that this gateway finds on disk.
+/// Maximum time of a restart of the server, milliseconds. Purges of other gateways since then count for pages that
+/// this gateway finds on disk.
 const RESTART_MS_MAX: u64 = 60_000;
 
 pub(crate) struct Session {

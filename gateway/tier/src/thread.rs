@@ -19,7 +19,7 @@ use crate::session::Session;
 
 /// The first wait after a connection was lost or could not be had; each one is twice as long as the one before.
 const RETRY_MIN: Duration = Duration::from_millis(100);
-/// The longest one.
+/// Maximum pause between two connection attempts.
 const RETRY_MAX: Duration = Duration::from_secs(5);
 /// A reply that is no page: a part of the purge log.
 const REPLY_BYTES_MIN: usize = 16 * 1024 * 1024;

@@ -24,23 +24,23 @@ use crate::proto::{ExportRequest, ExportResponse, Resource, ResourceSpans, Scope
 use crate::settings::Settings;
 use crate::spans::RequestSpan;
 
-/// Requests in one export.
+/// Maximum number of requests in one export.
 const BATCH_MAX: usize = 128;
 /// Time for which the first of them waits for more.
 const BATCH_WAIT: Duration = Duration::from_secs(5);
-/// Longest time of one export.
+/// Time limit of one export.
 const EXPORT_MAX: Duration = Duration::from_secs(10);
-/// Bytes of a collector's answer that are read.
+/// Maximum size of a collector's answer, bytes.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// Exports of one batch that are tried.
+/// Maximum number of attempts to export a batch.
 const TRIES_MAX: u32 = 5;
 /// Wait before the first retry; it doubles from then on.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
-/// The longest wait that a collector may ask for.
+/// Maximum wait that a collector may request.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 /// Failures are told at most so often.
 const TELL_EVERY: Duration = Duration::from_secs(60);
-/// Time for which a connection to the collector is kept without an export.
+/// Time for which an idle connection to the collector stays open.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
 type Http = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;

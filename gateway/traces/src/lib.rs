@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_local};
 
-/// Requests whose spans wait for their export; further ones are dropped.
+/// Maximum number of requests whose spans wait for their export. Further ones are dropped.
 const WAITING_MAX: usize = 2_048;
 
 /// Destination of spans, while there is one. A reload changes that.

@@ -11,9 +11,9 @@ use crate::sampler::Sampler;
 const ENDPOINT_DEFAULT: &str = "http://127.0.0.1:4318";
 const PATH: &str = "/v1/traces";
 const SERVICE_DEFAULT: &str = "sluice";
-/// Headers that a variable may add to exports.
+/// Maximum number of headers that a variable may add to exports.
 const HEADERS_MAX: usize = 64;
-/// Attributes of the service that a variable may add to exports.
+/// Maximum number of attributes of the service that a variable may add to exports.
 const ATTRIBUTES_MAX: usize = 64;
 
 /// Settings of the export.
@@ -30,7 +30,10 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unusable {
     /// No URL of HTTP.
-    #[error("{source_name}: {url:?} is no http or https URL with a host. The usual one is {ENDPOINT_DEFAULT}{PATH}")]
+    #[error(
+        "{source_name}: {url:?} is not an http or https URL with a host. The usual one is \
+        {ENDPOINT_DEFAULT}{PATH}"
+    )]
     Endpoint {
         /// Name of the setting.
         source_name: &'static str,
@@ -39,7 +42,7 @@ pub enum Unusable {
     },
     /// A header that cannot be sent. Its value is not told: it may be a secret.
     #[error(
-        "{source_name}: the header {name:?} or its value is not in order. Headers are name=value, with commas between"
+        "{source_name}: the header {name:?} or its value is not valid. Headers are name=value, with commas between"
     )]
     Header {
         /// Name of the setting.
@@ -49,8 +52,9 @@ pub enum Unusable {
     },
     /// No sampler.
     #[error(
-        "OTEL_TRACES_SAMPLER={name:?} with OTEL_TRACES_SAMPLER_ARG={argument:?} is no sampler. There are always_on, always_off, \
-         traceidratio, and these with parentbased_ before them; the argument is from 0 to 1"
+        "OTEL_TRACES_SAMPLER={name:?} with OTEL_TRACES_SAMPLER_ARG={argument:?} is not a sampler. Samplers are \
+         always_on, always_off, \
+         traceidratio, and these with the prefix parentbased_; the argument is from 0 to 1"
     )]
     Sampler {
         /// The variable.

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use crate::context::{Context, new_span};
 use crate::proto::{KeyValue, Span, SpanKind, Status, StatusCode, Value};
 
-/// Spans of a request at most.
+/// Maximum number of spans of a request.
 pub(crate) const SPANS_MAX: u64 = 5;
 /// Methods that are named in spans; others are `_OTHER` there, as a client could think of any number.
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE"];
-/// Bytes of a path that a span keeps.
+/// Maximum size of a path in a span, bytes.
 const PATH_BYTES_MAX: usize = 2_048;
 /// The caller's span is in another process (bit 9), which is known (bit 8).
 const PARENT_IS_REMOTE: u32 = 0x300;

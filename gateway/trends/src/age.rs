@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::trend;
 
-/// Windows of age that are kept. When a worker is older than all, two become one.
+/// Maximum number of windows of age. When a worker is older than all, two become one.
 const WINDOWS_MAX: usize = 32;
 /// Windows within the shortest time that is judged.
 const WINDOWS_MIN: u64 = 16;

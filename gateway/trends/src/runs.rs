@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use sluice_catalog::snapshot::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RunsSnapshot};
 
-/// Long runs that are remembered.
+/// Maximum number of remembered long runs.
 const LONGEST_MAX: usize = 20;
-/// Time for which the longest are kept, milliseconds.
+/// Time for which the longest runs are remembered, milliseconds.
 const LONGEST_AGE_MS_MAX: u64 = 3_600_000;
 
 /// Counts of a worker since it serves.

@@ -14,21 +14,21 @@ const PERIOD_MS: u64 = 60_000;
 const SHORT_FOR_MS: u64 = 1_800_000;
 /// Length of older ones together, milliseconds.
 const LONG_PERIOD_MS: u64 = 600_000;
-/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 13 MB, and
-/// with as many components 3 MB more.
+/// Maximum number of stored periods. Of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in
+/// each they take 13 MB, and with as many components 3 MB more.
 const PERIODS_MAX: usize = 130;
 /// Requests of a part at first; twice as many whenever there are too many parts.
 const PART_REQUESTS: u32 = 8;
-/// Parts that are told of a span.
+/// Maximum number of reported parts of a span.
 const TOLD_PARTS_MAX: usize = 24;
-/// Classes that a period tells apart; further ones count together.
+/// Maximum number of distinguished classes in a period. Further ones count together.
 const CLASSES_MAX: usize = 100;
 const CLASS_OTHER: &str = "other";
-/// The same for components.
+/// Maximum number of distinguished components in a period.
 const COMPONENTS_MAX: usize = 100;
-/// Longest name of a component.
+/// Maximum length of a component's name, characters.
 const COMPONENT_CHARS_MAX: usize = 100;
-/// A worker that was not heard for longer is not known to have held its memory.
+/// Maximum time between two reports of a worker in which its memory counts as known, milliseconds.
 const SILENCE_MS_MAX: u64 = 5_000;
 
 /// Spans that are to be compared.

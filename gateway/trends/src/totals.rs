@@ -8,7 +8,7 @@ use crate::spending::RequestCost;
 
 /// Buckets of service times in each doubling: percentiles are within an eighth of the truth.
 const PER_DOUBLING: u64 = 4;
-/// The longest service time that is counted apart, two minutes.
+/// Longest service time that is counted exactly, two minutes, microseconds.
 const SERVICE_US_MAX: u64 = 120_000_000;
 const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(SERVICE_US_MAX) + 1;
 const GB: f64 = 1e9;

@@ -4,7 +4,7 @@
 //! The address with the fewest requests for its weight wins. Equals take turns by weight (stride scheduling), so that weights hold for
 //! requests that never overlap as well.
 
-/// Failures in a row after which an address is ejected.
+/// Number of consecutive failures after which an address is ejected.
 const FAILURES_MAX: u32 = 3;
 /// First time of an ejection, milliseconds. Each one without a success in between lasts twice as long.
 const EJECTED_MS: u64 = 5_000;

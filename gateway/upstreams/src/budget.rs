@@ -5,7 +5,7 @@
 const EARNED: u32 = 20;
 /// Parts that a retry costs.
 const COST: u32 = 100;
-/// Parts that are saved at most: 20 retries.
+/// Maximum number of saved parts. 20 retries.
 const SAVED_MAX: u32 = 20 * COST;
 /// Parts at the start, and those up to which time fills: 10 retries.
 const RESERVE: u32 = 10 * COST;

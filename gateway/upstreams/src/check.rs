@@ -16,7 +16,7 @@ use crate::upstream::{Member, Upstream};
 
 /// Time between two checks of an address.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
-/// Longest time of one check.
+/// Time limit of one check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Checks all addresses of the upstream for as long as it is there.

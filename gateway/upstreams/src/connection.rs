@@ -20,7 +20,7 @@ use crate::settings::Tls;
 /// Bytes that one read takes at most.
 const READ_BYTES: usize = 32 * 1024;
 
-/// Longest time for which a connection may be idle. Node closes idle connections after 5 s.
+/// Maximum idle time of a connection. Node closes idle connections after 5 s.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Stream to a target.

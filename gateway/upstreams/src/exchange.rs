@@ -30,9 +30,10 @@ use crate::proxy::Ends;
 use crate::stats::{End, Stats};
 use crate::upstream::{Grip, Upstream};
 
-/// Bytes of an answer that a client may leave unread before the target is read no further.
+/// Maximum size of an answer that a client may leave unread before the gateway pauses the target, bytes.
 const UNREAD_BYTES_MAX: u64 = 128 * 1024;
-/// Time for which a target waits for its client in all. From then on the answer goes to its file, up to the file's bound.
+/// Maximum total time for which a target waits for its client. From then on the answer goes to its file, up to the
+/// file's bound.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Longest idle time of a connection that takes a request which must not be sent twice. A target may close one that is idle for longer, and
 /// its end may cross with the request.

@@ -9,13 +9,13 @@ use tokio::sync::Semaphore;
 
 use crate::upstream::{Report, Upstream};
 
-/// Names that are looked up at the same time at most, each by one thread.
+/// Maximum number of concurrent name look-ups, each on one thread.
 pub(crate) const AT_ONCE_MAX: usize = 16;
 /// Time between two look-ups of a name.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(10);
 /// The same after a look-up that failed while no address is known. It doubles with each further failure, up to [`LOOK_UP_EVERY`].
 const LOOK_UP_SOON: Duration = Duration::from_secs(1);
-/// Addresses of one name that are used.
+/// Maximum number of addresses of one name.
 const ADDRESSES_MAX: usize = 64;
 
 /// Name of a target.
@@ -52,7 +52,7 @@ fn take(
 ) -> bool {
     let known = upstream.addresses_of(name.target);
     let (addresses, why) = match found {
-        Ok(found) => (chosen(&known, found, has_route), "the resolver knows none".to_owned()),
+        Ok(found) => (chosen(&known, found, has_route), "the resolver found none".to_owned()),
         Err(error) => (Vec::new(), error.to_string()),
     };
     // Addresses from before stay in use if none was found.

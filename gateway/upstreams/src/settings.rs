@@ -221,7 +221,7 @@ fn system_roots() -> RootCertStore {
 fn certificates(pem: &[u8]) -> io::Result<Vec<CertificateDer<'static>>> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     let certificates = read.map_err(io::Error::other)?;
-    if certificates.is_empty() { Err(io::Error::other("it holds no certificate")) } else { Ok(certificates) }
+    if certificates.is_empty() { Err(io::Error::other("it contains no certificate")) } else { Ok(certificates) }
 }
 
 fn unusable(upstream: &Upstream, entry: &'static str, file: &str, source: io::Error) -> Unusable {

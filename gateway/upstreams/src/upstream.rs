@@ -19,7 +19,7 @@ use crate::proxy::{self, Ends};
 use crate::settings::Settings;
 use crate::stats::{End, Stats};
 
-/// Characters of a fault that are kept for `sluice status`.
+/// Maximum stored length of a fault for `sluice status`, characters.
 const FAULT_CHARS_MAX: usize = 200;
 
 /// Tells the operator of a target's health; true if it became worse.

@@ -8,13 +8,14 @@ use sluice_compare::{Arm, ArmTimes, Finding, Measure};
 use crate::beacon::{Beacon, Device};
 use crate::names::{Names, OTHER, UNUSED};
 
-/// Experiments that are compared.
+/// Maximum number of compared experiments.
 const EXPERIMENTS_MAX: usize = 16;
-/// Arms of one experiment that are compared. Beyond them, one of which no page was made for an hour makes room.
+/// Maximum number of compared arms of one experiment. Beyond them, one of which no page was made for an hour makes
+/// room.
 const ARMS_MAX: usize = 8;
-/// Names of arms that are remembered because they are not compared.
+/// Maximum number of remembered names of arms that are not compared.
 const LEFT_OUT_MAX: usize = 32;
-/// Classes of pages that are distinguished in one experiment.
+/// Maximum number of distinguished page classes in one experiment.
 const CLASSES_MAX: usize = 20;
 /// Name of the arm that others are compared with, if there is one.
 const CONTROL: &str = "control";
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_strangers_add_no_arm_and_workers_a_bounded_number() {
+    fn i6_browsers_add_no_arm_and_workers_a_bounded_number() {
         let mut experiments = Experiments::default();
         experiments.known("card:a", NOW);
         experiments.known("no label", NOW);

@@ -7,17 +7,17 @@ use serde::Deserialize;
 pub const BEACON_BYTES_MAX: u64 = 4096;
 /// The version of the form that is understood.
 const VERSION: u8 = 1;
-/// Longest time that a page can take, milliseconds: nobody waits for ten minutes.
+/// Maximum accepted time of a page, milliseconds. Nobody waits for ten minutes.
 const TIME_MS_MAX: f64 = 600_000.0;
-/// Largest sum of layout shifts. Pages that shift all the time reach some tens.
+/// Maximum accepted sum of layout shifts. Pages that shift all the time reach some tens.
 const CLS_MAX: f64 = 100.0;
-/// Most bytes that a page and its code can have.
+/// Maximum accepted size of a page and its code, bytes.
 const BYTES_MAX: f64 = 1e9;
-/// Most memory that a page can have.
+/// Maximum accepted memory of a page, bytes.
 const MEMORY_BYTES_MAX: f64 = 1e11;
-/// Most components of a page that something can be wrong with.
+/// Maximum accepted number of faulty components of a page.
 const FAULTS_MAX: u64 = 10_000;
-/// Most experiments of one page.
+/// Maximum number of experiments of one page.
 const VARIANTS_MAX: usize = 16;
 /// Longest path or id of a page.
 const PAGE_BYTES_MAX: usize = 2048;
@@ -175,9 +175,9 @@ impl NotABeacon {
     /// The same, as a part of a sentence.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Form => "it is no JSON object with the fields of a beacon",
+            Self::Form => "it is not a JSON object with the fields of a beacon",
             Self::Version => "its version is not 1",
-            Self::Label => "its setting, variant or page is too long or has other characters than labels have",
+            Self::Label => "its setting, variant or page is too long or has characters that labels may not have",
             Self::Range => "one of its measures is out of range",
         }
     }

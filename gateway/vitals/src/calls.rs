@@ -9,13 +9,13 @@ use crate::components::in_ms;
 use crate::names::Names;
 use crate::spread::Spread;
 
-/// Hosts that are distinguished.
+/// Maximum number of distinguished hosts.
 const HOSTS_MAX: usize = 50;
 /// Longest name of a host.
 const HOST_CHARS_MAX: usize = 255;
 /// Length of the windows of recent figures, seconds; one to two of them count.
 const RECENT_S: u64 = 60;
-/// Most time that one report can add, microseconds: a day, as calls overlap.
+/// Maximum time that one report can add, microseconds. A day, as calls overlap.
 const TIME_US_MAX: u64 = 86_400_000_000;
 
 /// Report of a worker on its calls to one host, since its report before.
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_hosts_are_bounded_and_what_a_worker_says_overflows_nothing() {
+    fn i6_hosts_are_bounded_and_reports_of_a_worker_overflow_nothing() {
         let mut calls = Calls::default();
         let long = "h".repeat(10_000);
         calls.told(1, true, &[CallsReport { waiting: 1, ..report(&long) }], S);

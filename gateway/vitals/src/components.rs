@@ -8,17 +8,17 @@ use sluice_sketch::Fading;
 
 use crate::names::{Names, OTHER};
 
-/// Components that are distinguished.
+/// Maximum number of distinguished components.
 const COMPONENTS_MAX: usize = 500;
-/// Outcomes that are distinguished, over all components.
+/// Maximum number of distinguished outcomes, over all components.
 const OUTCOMES_MAX: usize = 16;
 /// Longest name of a component.
 const NAME_CHARS_MAX: usize = 100;
 /// Longest outcome.
 const OUTCOME_BYTES_MAX: usize = 24;
-/// Components that are shown to operators; metrics have all.
+/// Maximum number of components shown to operators. Metrics have all.
 const SHOWN_MAX: usize = 50;
-/// Most CPU time that one report can add, microseconds: an hour.
+/// Maximum CPU time that one report can add, microseconds. An hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// Outcomes that leave no hole that nobody wanted: HTML, a component that only the browser renders, and one that the visitor's browser cannot run.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_whatever_a_worker_says_is_bounded() {
+    fn i6_reports_of_a_worker_are_bounded() {
         let (mut components, now) = (Components::default(), Duration::ZERO);
         for number in 0..10_000 {
             components.add(&rendered(&format!("C{number}"), "rendered", 1, 1), now);

@@ -10,15 +10,15 @@ use crate::components::{ComponentReport, Components, Holes, in_ms};
 use crate::names::{Names, OTHER};
 use crate::row::{CLS_BOUNDS, Histogram, Row, Totals};
 
-/// Settings that are distinguished.
+/// Maximum number of distinguished settings.
 const SETTINGS_MAX: usize = 32;
-/// Variants that are distinguished.
+/// Maximum number of distinguished variants.
 const VARIANTS_MAX: usize = 100;
-/// Classes of pages that are distinguished.
+/// Maximum number of distinguished page classes.
 const PAGES_MAX: usize = 100;
-/// Classes of pages that are shown to operators.
+/// Maximum number of page classes shown to operators.
 const PAGES_SHOWN_MAX: usize = 20;
-/// Most CPU time that one report can add, microseconds: an hour.
+/// Maximum CPU time that one report can add, microseconds. An hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// Report of a worker on pages with one setting, since its report before.

@@ -8,21 +8,21 @@ use sluice_catalog::snapshot::{GraphPathSnapshot, GraphRouteSnapshot, GraphSnaps
 use crate::components::in_ms;
 use crate::names::{Names, OTHER};
 
-/// Routes that are distinguished, each with its method.
+/// Maximum number of distinguished routes, each with its method.
 const ROUTES_MAX: usize = 500;
-/// Patterns of paths that are distinguished.
+/// Maximum number of distinguished patterns of paths.
 const PATHS_MAX: usize = 500;
 /// Longest text of a route or pattern.
 const NAME_CHARS_MAX: usize = 200;
-/// Longest error that is kept.
+/// Maximum stored length of an error, characters.
 const ERROR_CHARS_MAX: usize = 300;
-/// Rows that are shown to operators; metrics have all.
+/// Maximum number of rows shown to operators. Metrics have all.
 const SHOWN_MAX: usize = 50;
-/// Most time that one report can add, microseconds: a day, as calls overlap.
+/// Maximum time that one report can add, microseconds. A day, as calls overlap.
 const TIME_US_MAX: u64 = 86_400_000_000;
 /// Time between two notes about the same route.
 const NOTE_PERIOD: Duration = Duration::from_secs(60);
-/// Notes at a time; what is left comes later.
+/// Maximum number of notes at a time. What is left comes later.
 const NOTES_MAX: usize = 3;
 
 /// Report of a worker on the calls of one route by one method, since its report before.
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_whatever_a_worker_says_is_bounded() {
+    fn i6_reports_of_a_worker_are_bounded() {
         let mut graphs = Graphs::default();
         for number in 0..10_000 {
             let name = format!("r{number} {}", "é".repeat(5000));

@@ -6,7 +6,7 @@ use sluice_sketch::scale;
 
 /// Buckets for each doubling: percentiles are within 3.2 % of the truth, and exact below 32.
 const PER_DOUBLING: u64 = 16;
-/// The largest value that is counted apart.
+/// Largest value that is counted exactly.
 const VALUE_MAX: u64 = (1 << 30) - 1;
 const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(VALUE_MAX) + 1;
 

@@ -25,7 +25,7 @@ use crate::receive::body::Body;
 use crate::receive::failure::{Failure, GONE, UpgradeOffer, refused};
 use crate::receive::pace::Pace;
 
-/// Bytes of a body that stay in memory however slowly it comes: a file would cost more.
+/// Size of the part of a body that stays in memory even if the client is slow, bytes. A file would cost more.
 pub(crate) const KEPT_BYTES_MAX: usize = 2048;
 
 pub(crate) fn head_limits(lobby: &Lobby) -> HeadLimits {

@@ -17,13 +17,13 @@ pub enum Unusable {
         source: pem::Error,
     },
     /// The file of the certificate holds no certificate.
-    #[error("names {}, which cannot be used: it holds no certificate. {NAME_CERT}", files.cert)]
+    #[error("names {}, which cannot be used: it contains no certificate. {NAME_CERT}", files.cert)]
     NoCert {
         /// Paths of its files.
         files: Box<PairOfFiles>,
     },
     /// The certificate names no host, so no client can ask for it.
-    #[error("names {}, which is for no DNS name. Name the hosts that it is for with hosts", files.cert)]
+    #[error("names {}, which contains no DNS name. Set its host names with hosts", files.cert)]
     NoHost {
         /// Paths of its files.
         files: Box<PairOfFiles>,
@@ -40,7 +40,7 @@ pub enum Unusable {
         source: pem::Error,
     },
     /// Certificate and key do not belong together.
-    #[error("names {}, which does not go with {}: {source}. Name the key of that certificate", files.key, files.cert)]
+    #[error("names {}, which does not match {}: {source}. Name the key of that certificate", files.key, files.cert)]
     Pair {
         /// Files of both.
         files: Box<PairOfFiles>,
@@ -54,7 +54,7 @@ pub enum Unusable {
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
     /// An entry of a list of networks is not a network.
-    #[error("holds {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
+    #[error("contains {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
     Network {
         /// Key of the list.
         key: &'static str,

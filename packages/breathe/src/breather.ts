@@ -38,7 +38,7 @@ export class Breather {
   constructor({ budget_ms = BUDGET_MS, late_turns = 0, signal }: BreatherOptions = {}) {
     checkBudget(budget_ms);
     if (!Number.isSafeInteger(late_turns) || late_turns < 0) {
-      throw new RangeError(`late_turns is ${late_turns}; it has to be a whole number from 0`);
+      throw new RangeError(`late_turns is ${late_turns}; it must be a whole number from 0`);
     }
     this.#pace = new Pace(budget_ms, now_ms, late_turns);
     this.#signal = signal;
@@ -97,6 +97,6 @@ function mustYield(): boolean {
 function checkBudget(budget_ms: number): void {
   if (budget_ms >= BUDGET_MS_MIN && budget_ms <= BUDGET_MS_MAX) return;
   throw new RangeError(
-    `budget_ms is ${budget_ms}; it has to be a number of milliseconds from ${BUDGET_MS_MIN} to ${BUDGET_MS_MAX}`,
+    `budget_ms is ${budget_ms}; it must be a number of milliseconds from ${BUDGET_MS_MIN} to ${BUDGET_MS_MAX}`,
   );
 }

@@ -25,7 +25,7 @@ interface Enders {
 }
 
 export function endOn({ signal, response }: Enders, timeout_ms: number): End {
-  if (!(timeout_ms > 0)) throw new RangeError(`timeout_ms is ${timeout_ms}; it has to be above 0`);
+  if (!(timeout_ms > 0)) throw new RangeError(`timeout_ms is ${timeout_ms}; it must be above 0`);
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   const onClose = (): void => {
@@ -50,12 +50,12 @@ export function endOn({ signal, response }: Enders, timeout_ms: number): End {
 }
 
 function clientLeft(): OffloadError {
-  return new OffloadError('SLU_OFFLOAD_LEFT', 'the client has left, so its offloaded task was ended');
+  return new OffloadError('SLU_OFFLOAD_LEFT', 'the client has left, so its offloaded task was stopped');
 }
 
 function timedOut(timeout_ms: number): OffloadError {
   return new OffloadError(
     'SLU_OFFLOAD_TIMEOUT',
-    `an offloaded task had no result after ${timeout_ms} ms, its wait for a thread included; raise timeout_ms or give it less to do`,
+    `an offloaded task had no result after ${timeout_ms} ms, including its wait for a thread; raise timeout_ms or give the task less work`,
   );
 }

@@ -45,7 +45,7 @@ export function memoryExceeded(heap_mb_max: number, error: unknown): OffloadErro
     : 'the limit of Node.js, as heap_mb_max is not set';
   return new OffloadError(
     'SLU_OFFLOAD_MEMORY',
-    `an offloaded task needed more heap than its thread may have (${limit}), so the thread was ended; other tasks continue. Give it less to do at once, or raise heap_mb_max with configureOffload()`,
+    `an offloaded task needed more heap than its thread may have (${limit}), so the thread was stopped; other tasks continue. Give the task less work at once, or raise heap_mb_max with configureOffload()`,
     { cause: error },
   );
 }

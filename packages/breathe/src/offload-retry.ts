@@ -14,7 +14,7 @@ const TIMES_MAX = 10;
 /** @throws {RangeError} for a number out of range, {@link TypeError} where the arguments are moved. */
 export function checkRetry({ times }: Retry, moved: number): void {
   if (!Number.isInteger(times) || times < 1 || times > TIMES_MAX) {
-    throw new RangeError(`retry.times is ${times}; it has to be a whole number from 1 to ${TIMES_MAX}`);
+    throw new RangeError(`retry.times is ${times}; it must be a whole number from 1 to ${TIMES_MAX}`);
   }
   if (moved > 0)
     throw new TypeError(

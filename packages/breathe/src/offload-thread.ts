@@ -108,7 +108,7 @@ function compile(source: string, name: string): Callable {
     // oxlint-disable-next-line typescript/no-implied-eval -- the source is the app's own function
     made = new Function('__name', `return (${source}\n);`)((inner: unknown) => inner);
   } catch (error) {
-    const text = `${name || 'this function'} cannot be sent to another thread (${String(error)}); a method has to be written as a function`;
+    const text = `${name || 'this function'} cannot be sent to another thread (${String(error)}); a method must be written as a function`;
     throw new Error(text, { cause: error });
   }
   compiled.set(source, made as Callable);

@@ -199,7 +199,7 @@ function workersOf(): number {
 function sourceOf(task: AnyFunction | URL): Pick<Task, 'href' | 'name' | 'source'> {
   if (task instanceof URL) {
     if (task.protocol !== 'file:') {
-      throw new OffloadError('SLU_OFFLOAD_TASK', `${task.href} is no file: URL of a module`);
+      throw new OffloadError('SLU_OFFLOAD_TASK', `${task.href} is not a file: URL of a module`);
     }
     const file = new URL(task);
     file.hash = '';
@@ -220,5 +220,5 @@ function sourceOf(task: AnyFunction | URL): Pick<Task, 'href' | 'name' | 'source
 
 function checkAtLeast(name: string, value: number, min: number): void {
   if (value >= min && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY)) return;
-  throw new RangeError(`${name} is ${value}; it has to be a whole number from ${min}`);
+  throw new RangeError(`${name} is ${value}; it must be a whole number from ${min}`);
 }

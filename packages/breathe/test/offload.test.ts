@@ -109,12 +109,12 @@ void test('tasks that cannot be run are refused in words', async () => {
     [tasks('missing'), /exports no function missing; its exports: .*burn/],
     [tasks('text'), /exports no function text/],
     [new URL('fixtures/nothing.mjs', import.meta.url), /nothing\.mjs/],
-    [new URL('https://example.test/tasks.mjs'), /no file: URL/],
+    [new URL('https://example.test/tasks.mjs'), /not a file: URL/],
     [Math.max, /native/],
     [Date.now.bind(undefined), /native/],
     ['tasks.mjs', /a function or the URL/],
     // oxlint-disable-next-line typescript/unbound-method -- that is the mistake
-    [{ method() {} }.method, /method has to be written as a function/],
+    [{ method() {} }.method, /method must be written as a function/],
   ];
   for (const [task, words] of unfit) {
     const error = await failure(offload(task as URL, []));

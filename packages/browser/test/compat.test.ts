@@ -87,6 +87,6 @@ void test('components from the compiler of React bring no code of React along', 
 void test('another runtime is refused', () => {
   assert.throws(
     () => sluice({ reactRuntime: 'inferno' as 'preact' }),
-    /reactRuntime has to be react or preact/,
+    /reactRuntime must be react or preact/,
   );
 });

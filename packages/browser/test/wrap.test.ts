@@ -47,5 +47,5 @@ void test('without the option there is no wrapper', async (t) => {
 });
 
 void test('a wrapper on Preact is refused with what to do', () => {
-  assert.throws(() => sluice({ wrap: 'x.jsx', reactRuntime: 'preact' }), /leave it out/);
+  assert.throws(() => sluice({ wrap: 'x.jsx', reactRuntime: 'preact' }), /remove it/);
 });

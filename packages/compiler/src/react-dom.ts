@@ -29,7 +29,7 @@ export class UnknownReactError extends Error {
   override readonly name = 'UnknownReactError';
   constructor(version: string) {
     super(
-      `React ${version} is not among the versions that @sluice/compiler knows (${LINES.join(', ')}): nothing is compiled.`,
+      `React ${version} is not supported by @sluice/compiler (supported: ${LINES.join(', ')}): nothing is compiled.`,
     );
   }
 }

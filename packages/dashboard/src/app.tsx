@@ -109,7 +109,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
             </div>
             <Quarantine
               requests={model.costs?.quarantined ?? []}
-              release={(which) => act('release', { which }, 'Workers get the request again.')}
+              release={(which) => act('release', { which }, 'Workers accept the request again.')}
             />
             {model.costs !== null && <Classes classes={model.costs.classes} />}
             <Calls called={status.called} />
@@ -172,7 +172,7 @@ function LinkState({ model, store }: { model: Model; store: Store }) {
             <>
               Last seen at {clock(model.heardMs)}
               <span aria-hidden="true">
-                , {time(Math.max(0, now - model.heardMs))} ago; what is below is from then
+                , {time(Math.max(0, now - model.heardMs))} ago; the figures below are from then
               </span>
               .{' '}
             </>
@@ -228,7 +228,7 @@ function Charts({ model, theme }: { model: Model; theme: string }) {
       <Plot
         {...common}
         title="Queue wait"
-        help="Time before a worker took the request: 50th, 95th, 99th percentile and the longest. The axis is logarithmic."
+        help="Time before a worker accepted the request: 50th, 95th, 99th percentile and the longest. The axis is logarithmic."
         lines={charts.wait}
         format={time}
         log
@@ -236,7 +236,7 @@ function Charts({ model, theme }: { model: Model; theme: string }) {
       <Plot
         {...common}
         title="Service time"
-        help="Time in a worker, CPU time and what the app waits for: 50th, 95th, 99th percentile and the longest. The axis is logarithmic."
+        help="Time in a worker, CPU time and waits of the app: 50th, 95th, 99th percentile and the longest. The axis is logarithmic."
         lines={charts.service}
         format={time}
         log
@@ -251,7 +251,7 @@ function Charts({ model, theme }: { model: Model; theme: string }) {
       <Plot
         {...common}
         title="Queue and service"
-        help="Requests that wait (the most in a span), and requests in workers (mean)."
+        help="Waiting requests (maximum of each interval), and requests in workers (mean)."
         lines={charts.queue}
         format={count}
       />

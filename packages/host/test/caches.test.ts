@@ -38,7 +38,7 @@ void test('a path that cannot be read is meant by every purge, and a URL that ca
   assert.equal(pageTag({}), undefined);
 });
 
-void test('I6: no more than a bound are remembered, beyond which all that is cached must go', () => {
+void test('I6: a limited number is remembered; beyond it the whole cache is purged', () => {
   for (const [of, bound] of [
     [(at: number) => ({ url: `/${at}` }), 1000],
     [(at: number) => ({ prefix: `/${at}` }), 100],

@@ -92,7 +92,7 @@ export function purge(pages: Pages): Promise<number> {
   if (!isOne || !isText || !isUrl(url) || !isUrl(prefix))
     return Promise.reject(
       new TypeError(
-        'purge needs one of url, prefix, tag and all: true, as in purge({ tag: "product-1" }). URLs begin with https://, http:// or /, and texts have 1,024 characters at most',
+        'purge needs one of url, prefix, tag and all: true, as in purge({ tag: "product-1" }). URLs begin with https://, http:// or /, and texts may have 1,024 characters at most',
       ),
     );
   const purging = (globalThis as { readonly [purgeKey]?: Purge })[purgeKey];

@@ -16,7 +16,10 @@ export interface Early {
   readonly end: () => void;
 }
 
-/** Longest wait for the preload, for processes that load this file alone, such as threads with options of their own. */
+/**
+ * Maximum wait for the preload in processes that load only this file, such as threads with their own
+ * options.
+ */
 const PRELOAD_MS_MAX = 5_000;
 
 const key = Symbol.for('sluice.early');

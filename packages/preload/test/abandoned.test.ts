@@ -39,7 +39,7 @@ test('a request whose response nobody can end any more has left, time and again'
   }
 });
 
-test('I1_a_response_that_the_app_holds_on_to_has_not_left_until_the_app_ends_it', async () => {
+test('I1_a_response_that_the_app_does_not_end_keeps_its_slot', async () => {
   const gateway = await FakeGateway.serve('abandoned.cjs', { concurrency: 3 });
   try {
     await leave(gateway, '/keeps', 201);

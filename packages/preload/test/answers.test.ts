@@ -23,7 +23,7 @@ async function talk(gateway: FakeGateway, paths: readonly string[], until: RegEx
   return text;
 }
 
-test('I10_the_head_of_each_answer_carries_the_token_of_its_request_interim_ones_too', async () => {
+test('I10_the_headers_of_each_answer_carry_the_token_of_its_request_also_interim_ones', async () => {
   const gateway = await FakeGateway.serve('answers.cjs');
   try {
     assert.equal((await gateway.line('hello'))['marks'], true);
@@ -39,7 +39,7 @@ test('I10_the_head_of_each_answer_carries_the_token_of_its_request_interim_ones_
   }
 });
 
-test('I10_what_exceeds_the_announced_length_is_cut_and_told', async () => {
+test('I10_bytes_beyond_the_announced_length_are_cut_off_and_reported', async () => {
   const gateway = await FakeGateway.serve('answers.cjs');
   try {
     const body = async (query: string): Promise<string> => {
@@ -61,7 +61,7 @@ test('I10_what_exceeds_the_announced_length_is_cut_and_told', async () => {
   }
 });
 
-test('I10_raw_bytes_reach_a_connection_only_where_it_has_carried_no_other_request', async () => {
+test('I10_raw_bytes_reach_a_connection_only_if_it_has_carried_no_other_request', async () => {
   const gateway = await FakeGateway.serve('answers.cjs');
   try {
     const beside = await talk(gateway, ['/remember', '/raw-beside'], /b\r\n0\r\n\r\n$/);

@@ -126,7 +126,7 @@ void test('values that cannot be sent are refused in words', async (t) => {
   const workers = new Workers(t);
   const [one, two] = [workers.start(1), workers.start(2)];
   await meeting([one, two]);
-  assert.throws(() => one.channel.broadcast(undefined), /JSON can hold/);
+  assert.throws(() => one.channel.broadcast(undefined), /JSON can represent/);
   assert.throws(() => one.channel.send(2, () => {}), TypeError);
   assert.throws(() => one.channel.send(2, 1n), TypeError);
   assert.throws(

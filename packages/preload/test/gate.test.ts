@@ -7,7 +7,7 @@ import { FakeGateway, type Line } from './fake-gateway.js';
 const doneIds = (lines: readonly Line[]): Line[] =>
   lines.filter(({ type }) => type === 'done').flatMap((line) => line['requests'] as Line[]);
 
-test('I1_two_connections_at_once_are_served_one_after_the_other', async () => {
+test('I1_requests_of_two_connections_are_served_in_turn', async () => {
   const gateway = await FakeGateway.serve('gate.cjs');
   try {
     const asks = Array.from({ length: 60 }, (_, index) =>
@@ -38,7 +38,7 @@ test('concurrency above one lets that many in, and the test can see an overlap',
   }
 });
 
-test('I1_a_lost_connection_frees_nothing_until_the_app_ends_its_response', async () => {
+test('I1_a_lost_connection_frees_no_slot_until_the_app_ends_its_response', async () => {
   const gateway = await FakeGateway.serve('gate.cjs');
   try {
     const first = gateway.raw();

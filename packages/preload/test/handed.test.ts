@@ -18,7 +18,7 @@ test('the worker says whether requests may be handed over ahead of time', async 
   }
 });
 
-test('I1_handed_requests_wait_for_the_one_before_them_and_are_served_one_after_the_other', async () => {
+test('I1_requests_handed_ahead_wait_for_the_previous_one_and_are_served_in_turn', async () => {
   const gateway = await serve();
   try {
     const asks = [gateway.ask({ path: '/async?ms=20' })];

@@ -20,9 +20,9 @@ for (const kind of ['https', 'http2']) {
 }
 
 for (const [kind, cause] of [
-  ['h2c', /port 39417 with an HTTP\/2 server in clear text .*serves HTTP\/1\.1\. Use http\.createServer/],
+  ['h2c', /port 39417 with an HTTP\/2 server without TLS .*serves HTTP\/1\.1\. Use http\.createServer/],
   ['h2', /port 39417 with an HTTP\/2 server without allowHTTP1.*Set allowHTTP1: true/],
-  ['net', /port 39417 with a plain net\.Server.*no HTTP server.*Use http\.createServer/],
+  ['net', /port 39417 with a plain net\.Server.*not an HTTP server.*Use http\.createServer/],
 ] as const) {
   test(`an app whose server on PORT is ${kind} ends at once and says why`, async () => {
     const gateway = await FakeGateway.start('kinds.cjs', { args: [kind] });

@@ -29,7 +29,7 @@ test('a poll that is answered at once ends like any other request', async () => 
   }
 });
 
-test('I1_a_poll_that_the_gateway_does_not_know_holds_the_gate', async () => {
+test('I1_a_poll_unknown_to_the_gateway_occupies_the_gate', async () => {
   const gateway = await FakeGateway.serve('streams.cjs');
   try {
     const poll = gateway.ask({ path: '/poll?ms=300' });

@@ -150,7 +150,7 @@ test('a preface that comes in pieces, and one of a client without addresses', as
 
 const closed = (socket: Socket): Promise<unknown> => once(socket.resume(), 'close');
 
-test('I6: what does not begin with a preface, or has none in 5 s, is closed unseen', async () => {
+test('I6: connections without a preface in 5 s are closed before the app sees them', async () => {
   await withFurther('net', async (gateway, aux) => {
     const path = String(aux['socket']);
     const silent = closed(gateway.raw(path));

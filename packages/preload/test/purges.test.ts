@@ -105,7 +105,7 @@ test('a purge by URL or prefix is one by a tag for what workers keep, and the pa
   }
 });
 
-test('I6: the same purge by URL is kept once by a process that never serves, and done in order by one that does', async () => {
+test('I6: the same purge by URL is stored once by a process that never serves, and done in order by a serving process', async () => {
   const control = new FakeControl();
   const { purge } = new Purges(control as unknown as Control);
   for (let at = 0; at < 100; at += 1) assert.equal(await purge({ url: '/a' }), 0);

@@ -147,7 +147,7 @@ test('an app that is gone is not held by what is remembered of its routes', asyn
   assert.equal(tables.tables().length, 0);
 });
 
-test('I6: what is remembered of routers and entries has a bound, which is told', async () => {
+test('I6: the number of remembered routers and entries is limited, and the limit is reported', async () => {
   const Router = ownRouter();
   const tables = new RouteTables();
   new Catcher(tables).koa(Router);
@@ -229,7 +229,7 @@ test('lists of functions and paths, odd names and matchers that throw are told',
   assert.equal(routes[4]?.behind, undefined);
 });
 
-test('I6: a router that is mounted in itself, or in many places, is read to an end', async () => {
+test('I6: reading ends for a router that is mounted in itself or in many places', async () => {
   const tables = new RouteTables();
   const catcher = new Catcher(tables);
   const express = require('express') as typeof import('express');

@@ -56,13 +56,13 @@ test('whatever the app leaves there, nothing breaks and nothing odd is told', ()
   }
 });
 
-test('I6: templates without end are told up to a bound', () => {
+test('I6: an unlimited number of templates is reported up to a limit', () => {
   const routes = new Routes();
   const told = Array.from({ length: 2_000 }, (_, number) => routes.news(express(`/u${number}/:id`)));
   assert.equal(told.filter((template) => template !== undefined).length, 500);
 });
 
-test('I6: what clients put in place of a mounted parameter is told up to a bound, and no other route suffers', () => {
+test('I6: values of a mounted parameter are reported up to a limit, and no other route is affected', () => {
   const routes = new Routes();
   const dashboard = { path: '/dashboard' };
   const told = Array.from({ length: 2_000 }, (_, number) =>

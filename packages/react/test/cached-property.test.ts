@@ -131,7 +131,7 @@ async function rendered(
 
 const runs = Number(process.env['SLUICE_REACT_CACHED_RUNS'] ?? 1000);
 
-void test('I7: pages with kept HTML are as they would be without', async () => {
+void test('I7: pages with cached HTML are identical to pages without', async () => {
   const before = sluice.cacheStatistics();
   await fc.assert(
     fc.asyncProperty(sessions, async ({ library, pages }) => {

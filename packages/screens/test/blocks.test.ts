@@ -158,8 +158,8 @@ void test('the report says which widgets become one, and why others do not', asy
   assert.deepEqual(await blocksOf('<Widget ref={p}><Widget text={p.a} /></Widget>'), ['done']);
   assert.deepEqual(await blocksOf('<Widget><Widget onKey={p.a} /></Widget>'), ['one below has onKey']);
   assert.deepEqual(await blocksOf('<Widget><Widget key="k" /></Widget>'), ['one below has key']);
-  assert.deepEqual(await blocksOf('<Widget><Widget {...p} /></Widget>'), ['one below has a spread']);
-  assert.deepEqual(await blocksOf('<Widget {...p}><Widget /></Widget>'), ['the spread may hold children']);
+  assert.deepEqual(await blocksOf('<Widget><Widget {...p} /></Widget>'), ['a descendant has a spread']);
+  assert.deepEqual(await blocksOf('<Widget {...p}><Widget /></Widget>'), ['the spread may contain children']);
   assert.deepEqual(await blocksOf('<Widget><Widget style={{ transition: p.a }} /></Widget>'), [
     'in one below, style has a transition',
   ]);

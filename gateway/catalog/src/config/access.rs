@@ -5,7 +5,7 @@ use super::{Access, Config};
 
 /// Maximum number of users, as each login is compared with all of them.
 pub const USERS_MAX: usize = 1_000;
-/// Bounds the work of one login: two more double it twice, and 14 takes about a second.
+/// Maximum cost of a password hash. Two more double it twice, and 14 takes about a second.
 const COST_MAX: u32 = 14;
 const COST_MIN: u32 = 4;
 const SALT_AND_HASH_LEN: usize = 53;
@@ -58,20 +58,23 @@ impl std::fmt::Debug for PasswordHash {
 
 pub(super) fn check(access: &Access, problem: &mut impl FnMut(&'static str, String)) {
     if access.basic_auth.len() > USERS_MAX {
-        problem("access.basic_auth", format!("must hold at most {USERS_MAX} users, not {}", access.basic_auth.len()));
+        problem(
+            "access.basic_auth",
+            format!("must contain at most {USERS_MAX} users, not {}", access.basic_auth.len()),
+        );
     }
     for (name, hash) in &access.basic_auth {
         // RFC 7617 §2: the first colon ends the name.
         if name.is_empty() || name.contains(|sign: char| sign == ':' || sign.is_control()) {
-            problem("access.basic_auth", format!("holds the user {name:?}, who needs a name without ':'"));
+            problem("access.basic_auth", format!("contains the user {name:?}, who needs a name without ':'"));
         }
         if let Err(fault) = PasswordHash::parse(hash) {
-            problem("access.basic_auth", format!("holds for {name:?} {fault}"));
+            problem("access.basic_auth", format!("has for {name:?} {fault}"));
         }
     }
     for path in &access.basic_auth_exempt {
         if let Some(fault) = path_fault(path) {
-            problem("access.basic_auth_exempt", format!("holds {path:?}, which must {fault}"));
+            problem("access.basic_auth_exempt", format!("contains {path:?}, which must {fault}"));
         }
     }
 }

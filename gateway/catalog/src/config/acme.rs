@@ -5,19 +5,19 @@ use std::net::IpAddr;
 use super::Config;
 use super::checks::is_host_name;
 
-/// Names in one config.
+/// Maximum number of names in one config.
 const NAMES_MAX: usize = 100;
 
 pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let acme = &config.acme;
     if acme.names.len() > NAMES_MAX {
-        problem("acme.names", format!("must hold at most {NAMES_MAX} names, not {}", acme.names.len()));
+        problem("acme.names", format!("must contain at most {NAMES_MAX} names, not {}", acme.names.len()));
     }
     for (at, name) in acme.names.iter().enumerate().take(NAMES_MAX) {
         if let Some(fault) = name_fault(name, acme.ca_file.is_some()) {
-            problem("acme.names", format!("holds {name:?}, {fault}"));
+            problem("acme.names", format!("contains {name:?}, {fault}"));
         } else if acme.names[..at].iter().any(|before| before.eq_ignore_ascii_case(name)) {
-            problem("acme.names", format!("holds {name:?} twice; keep one of them"));
+            problem("acme.names", format!("contains {name:?} twice; keep one of them"));
         }
     }
     if !acme.names.is_empty() && !acme.terms_agreed {
@@ -34,8 +34,8 @@ pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, Stri
         problem("acme.contact", format!("must be an e-mail address like ops@shop.example, not {written:?}"));
     }
     match (&acme.eab_key_id, &acme.eab_hmac_key) {
-        (Some(_), None) => problem("acme.eab_key_id", "needs acme.eab_hmac_key beside it".to_owned()),
-        (None, Some(_)) => problem("acme.eab_hmac_key", "needs acme.eab_key_id beside it".to_owned()),
+        (Some(_), None) => problem("acme.eab_key_id", "also needs acme.eab_hmac_key".to_owned()),
+        (None, Some(_)) => problem("acme.eab_hmac_key", "also needs acme.eab_key_id".to_owned()),
         _ => {}
     }
     if acme.dir.as_deref() == Some("") {
@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, Stri
     }
 }
 
-/// Fault of a name, as the words after `holds "…",`.
+/// Fault of a name, as the words after `contains "…",`.
 fn name_fault(name: &str, is_own_ca: bool) -> Option<&'static str> {
     if name.starts_with("*.") {
         return Some(
@@ -52,16 +52,17 @@ fn name_fault(name: &str, is_own_ca: bool) -> Option<&'static str> {
         );
     }
     if name.parse::<IpAddr>().is_ok() {
-        return Some("which is an address. Name a host that leads to it");
+        return Some("which is an address. Use a host name that resolves to it");
     }
     if !is_host_name(name) || name.contains('_') {
         return Some(
-            "which is no host name. Write it like shop.example, without scheme, port and final dot, other alphabets as xn--…",
+            "which is not a host name. Write it like shop.example, without scheme, port and final dot, other \
+             alphabets as xn--…",
         );
     }
     // A CA of one's own may know names that nobody else does.
     if !name.contains('.') && !is_own_ca {
-        return Some("which has no dot. A public CA gives certificates for names like shop.example alone");
+        return Some("which has no dot. A public CA issues certificates only for names like shop.example");
     }
     None
 }
@@ -94,7 +95,7 @@ fn is_address(text: &str) -> bool {
 pub(super) fn warning(config: &Config) -> Option<String> {
     let acme = &config.acme;
     let is_idle = acme.names.is_empty() && (acme.terms_agreed || acme.contact.is_some() || acme.dir.is_some());
-    let text = "[acme] has no effect without acme.names; name the hosts that need a certificate, or leave it out.";
+    let text = "[acme] has no effect without acme.names; name the hosts that need a certificate, or remove it.";
     is_idle.then(|| text.to_owned())
 }
 

@@ -10,9 +10,9 @@ pub const TEST_BOUNDS: &str = "SLUICE_TEST_BOUNDS";
 pub(super) enum NotBounds {
     #[error("must be a JSON object of whole numbers: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("holds {0}, which is no bound")]
+    #[error("contains {0}, which is not a bound")]
     Unknown(String),
-    #[error("holds {1} for {0}, which is too large")]
+    #[error("contains {1} for {0}, which is too large")]
     TooLarge(String, u64),
 }
 
@@ -56,103 +56,106 @@ impl FixedBounds {
 }
 
 bounds! {
-    /// Time for a request's headers as a whole. Browsers send them in one piece, so only a client that holds
-    /// connections on purpose (slow loris) comes near it.
+    /// Time limit for all headers of a request. Browsers send headers in one piece, so only clients that hold connections
+    /// on purpose (slow loris) need this long.
     headers_timeout_ms: u64 = 15_000, "milliseconds";
-    /// Longest request line, or `server.headers_bytes_max` where that is more. Node.js takes as much by default.
+    /// Maximum size of the request line, or `server.headers_bytes_max` if that is more. Node.js has the same default.
     request_line_bytes_max: u64 = 16_384, "bytes";
-    /// Header lines of a request. Parsers of other servers take as many, so a client that sends more fails elsewhere too.
+    /// Maximum number of header lines of a request. Other servers have similar limits, so a client that sends more fails
+    /// there too.
     headers_count_max: u64 = 100, "headers";
-    /// Time that a request body may take before its rate is measured, so that a slow start of TCP and a short pause of
-    /// a mobile network do not count.
+    /// Time before the rate of a request body is measured, so that a slow start of TCP or a short pause of a mobile network
+    /// does not count.
     body_grace_ms: u64 = 10_000, "milliseconds";
-    /// Slowest mean rate of a request body after that time. The slowest modem is faster; a client below it holds memory
-    /// on purpose.
+    /// Minimum mean rate of a request body after that time. Even slow modems are faster; slower clients hold memory on
+    /// purpose.
     body_rate_bytes_per_s_min: u64 = 512, "bytes per second";
-    /// Part of a request body in memory; the rest is in a temporary file. Forms and JSON fit, and all bodies together
-    /// are bounded by `memory.buffers_bytes_max`.
+    /// Part of a request body in memory; the rest is in a temporary file. Forms and JSON fit. `memory.buffers_bytes_max`
+    /// limits all bodies together.
     body_memory_bytes_max: u64 = 262_144, "bytes";
-    /// TLS handshakes under way at once. One costs a millisecond of CPU time, so more of them only make each other late.
+    /// Maximum number of concurrent TLS handshakes. One takes a millisecond of CPU time, so more would only delay each
+    /// other.
     handshakes_max: u32 = 256, "handshakes";
-    /// Requests that one HTTP/2 connection may have under way, the number that RFC 9113 §6.5.2 recommends at least.
+    /// Maximum number of open requests of one HTTP/2 connection. RFC 9113 §6.5.2 recommends at least this number.
     http2_streams_max: u32 = 100, "requests";
-    /// Request bodies of one HTTP/2 connection together, or `server.body_bytes_max` where that is more. Uploads of one
-    /// page fit, and a body over 128 KiB waits for those before it.
+    /// Maximum total size of request bodies of one HTTP/2 connection, or `server.body_bytes_max` if that is more. Uploads
+    /// of one page fit. A body over 128 KiB waits for earlier ones.
     http2_bodies_bytes_max: u64 = 67_108_864, "bytes";
-    /// Clients whose rates are remembered. The table takes some 100 bytes for each; beyond it, the client whose allowance
-    /// is soon whole again is forgotten.
+    /// Maximum number of clients whose rates the gateway remembers. One takes about 100 bytes. Beyond the limit, the
+    /// gateway forgets the client closest to its full allowance.
     rate_clients_max: u64 = 100_000, "clients";
-    /// Size of the directory with compiled code at which the oldest files are deleted. Several versions of a large app
-    /// fit.
+    /// Size of the compile cache directory above which the oldest files are deleted. Several versions of a large app fit.
     compile_cache_bytes_max: u64 = 268_435_456, "bytes";
-    /// Nice value of workers above the gateway's. With 2 the gateway goes first where both want a CPU, and workers lose
-    /// little to other processes.
+    /// Nice value of workers above that of the gateway. With 2, the gateway goes first when both need a CPU, and workers
+    /// lose little to other processes.
     worker_nice: u32 = 2, "steps";
-    /// Time up to which a class of requests is cheap, by its CPU time at the 99th percentile and by its mean service time.
-    /// Cheap requests are handed to workers ahead of time; with longer ones, a wrong estimate would cost more than the gap
-    /// that this saves.
+    /// Maximum time of a cheap class: its CPU time at the 99th percentile, and its mean service time. Cheap requests are
+    /// handed ahead to workers. For longer ones, a wrong estimate would cost more than the gap that this avoids.
     cheap_us: u64 = 2_000, "microseconds";
-    /// CPU time that nearly all requests of a light class stay below. One in sixteen of them is measured; of dearer ones, each,
-    /// as a report is a small part of what they cost.
+    /// CPU time below which nearly all requests of a light class stay. Workers measure one in sixteen of them. They measure
+    /// all requests of other classes, because a report is a small part of their cost.
     light_us: u64 = 1_500, "microseconds";
-    /// Wait before a worker that exited is started again; it doubles with each exit that follows soon. A loop of crashes does
-    /// not spin then, and nobody notices a single one.
+    /// Wait before the restart of a worker that exited; it doubles with each further exit soon after. So a crash loop uses
+    /// little CPU time, and a single crash causes no noticeable delay.
     backoff_ms_min: u64 = 100, "milliseconds";
-    /// Longest such wait: what an app that cannot start costs is then little, and it is back soon after its cause is gone.
+    /// Maximum wait before such a restart. An app that cannot start uses little CPU time then, and returns soon after its
+    /// cause is fixed.
     backoff_ms_max: u64 = 30_000, "milliseconds";
-    /// Time for which a worker's event loop may not turn while it computes before the worker gets a stand-in and a lower
-    /// priority. Half of it where 99 of 100 requests of every class cost at most a twentieth. 0 disables it.
+    /// Time for which a worker's event loop may be blocked while it computes. Then the worker gets a stand-in and a lower
+    /// priority. Half of it if 99 of 100 requests of every class cost at most a twentieth. 0 disables it.
     overdue_after_ms: u64 = 1_000, "milliseconds";
-    /// Time for which a worker's event loop may not turn while it waits, where `workers.stuck_after_ms` is not more. A
+    /// Time for which a worker's event loop may be blocked while it waits, or `workers.stuck_after_ms` if that is more. A
     /// synchronous child process or a slow disk may take that long.
     blocked_after_ms: u64 = 60_000, "milliseconds";
-    /// Successors that a reload starts at once; 0 takes a quarter of the pool, which leaves most of its CPU time and
-    /// memory to the workers that serve.
+    /// Successors that a reload starts at once. 0 means a quarter of the pool, which leaves most CPU time and memory to the
+    /// serving workers.
     reload_at_once: u32 = 0, "workers";
-    /// Time of one warm-up; 0 takes `workers.start_timeout_ms`, as a warm-up is the end of a start.
+    /// Time limit of one warm-up. 0 means `workers.start_timeout_ms`, because a warm-up is the end of a start.
     warm_up_timeout_ms: u64 = 0, "milliseconds";
-    /// Requests of one warm-up. Node.js has compiled what is hot by then; a steady service time ends it sooner.
+    /// Maximum number of requests of one warm-up. By then, Node.js has compiled hot code; a steady service time ends the
+    /// warm-up earlier.
     warm_up_requests_max: u32 = 50, "requests";
-    /// Times that a request may wait as long as in the order of arrival before it goes first. With less, short requests
-    /// wait for long ones; with more, long ones wait for minutes under load.
+    /// Factor of the wait in order of arrival after which a request goes first. With less, short requests wait for long
+    /// ones. With more, long ones wait for minutes under load.
     ageing: u32 = 3, "times";
-    /// Time for which the cause of an alarm must last, and be gone before the alarm is over. Load that passes by itself is
-    /// none.
+    /// Time for which the cause of an alarm must last before the alarm is raised, and be absent before it is cleared. A
+    /// short load peak raises no alarm.
     alarm_after_s: u32 = 60, "seconds";
-    /// Mean queue wait that raises an alarm, or a twentieth of `queue.wait_ms_max` where that is more. Users notice half a
+    /// Mean queue wait that raises an alarm, or a twentieth of `queue.wait_ms_max` if that is more. Users notice half a
     /// second.
     alarm_queue_wait_ms: u64 = 500, "milliseconds";
-    /// Cost of a class above its long-term mean that raises an alarm. Twice the cost is no chance.
+    /// Increase of a class's cost above its long-term mean that raises an alarm. A doubled cost is not a random variation.
     alarm_cost_drift_percent: u32 = 100, "percent";
-    /// Age of a worker from which its growth is judged. Caches of an app have filled by then.
+    /// Age of a worker from which its growth is judged. An app's caches are full by then.
     alarm_growth_after_s: u32 = 3_600, "seconds";
-    /// Classes that the gateway distinguishes, those of `classes.routes` included. A class takes some kilobytes, and rare
-    /// ones make room.
+    /// Maximum number of classes that the gateway distinguishes, including those of `classes.routes`. A class takes a few
+    /// kilobytes. New classes replace rare ones.
     classes_count_max: u32 = 400, "classes";
-    /// Requests in quarantine. An app that crashes from more than these has no innocent requests left.
+    /// Maximum number of requests in quarantine. If more requests than these crash an app, probably all of them do.
     quarantine_entries_max: u64 = 1_000, "requests";
-    /// Part of a response in memory for a slow client; the rest is in a temporary file. Pages fit, downloads do not.
+    /// Part of a response to a slow client in memory; the rest is in a temporary file. Pages fit, downloads do not.
     response_memory_bytes_max: u64 = 1_048_576, "bytes";
-    /// Status line and header lines of a response together. Proxies and browsers refuse less than this.
+    /// Maximum size of the status line and header lines of a response. Proxies and browsers have lower limits.
     response_headers_bytes_max: u64 = 65_536, "bytes";
-    /// Header lines of a response. Proxies and browsers refuse less than this.
+    /// Maximum number of header lines of a response. Proxies and browsers have lower limits.
     response_headers_count_max: u64 = 256, "headers";
-    /// Streams of one worker; 0 takes `server.connections_max`, as most streams have a connection of their own.
+    /// Maximum number of streams of one worker. 0 means `server.connections_max`, because most streams have their own
+    /// connection.
     streams_per_worker_max: u64 = 0, "streams";
-    /// Largest page in the cache. Larger ones would displace hundreds of others, and belong on a disk.
+    /// Maximum size of a cached page. Larger ones would evict hundreds of others, and belong on a disk.
     page_bytes_max: u64 = 4_194_304, "bytes";
-    /// Time for which requests for a page do not wait for each other after an answer for one client alone. An answer
-    /// that may be cached ends it sooner, so a longer time would only delay those after it.
+    /// Time for which requests for a page do not wait for each other after a private answer. A cacheable answer ends it
+    /// earlier, so a longer time would only delay later requests.
     private_s: u64 = 120, "seconds";
-    /// Depth of includes in includes. Each level is one more round trip for the page.
+    /// Maximum depth of nested includes. Each level adds a round trip to the page.
     include_depth_max: u32 = 3, "levels";
-    /// Includes of one page, with those of its includes. Each is a request.
+    /// Maximum number of includes of one page, including nested ones. Each is a request.
     includes_max: u32 = 64, "includes";
-    /// Largest include. A part of a page is smaller than most pages.
+    /// Maximum size of an include. A part of a page is smaller than most pages.
     include_bytes_max: u64 = 1_048_576, "bytes";
-    /// Size below which an answer is not compressed: it fits one packet either way.
+    /// Size below which an answer is not compressed, because it fits in one packet anyway.
     compression_size_min: u64 = 1_024, "bytes";
-    /// Answers that are compressed at once, each with about 1 MiB of memory. Further ones are sent as they are.
+    /// Maximum number of answers compressed at once, each with about 1 MiB of memory. Further ones are sent uncompressed.
     compression_answers_max: u32 = 200, "answers";
 }
 

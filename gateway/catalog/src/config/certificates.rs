@@ -7,7 +7,7 @@ use super::table::Bounds;
 use super::value_error::ValueError;
 use super::values::{Column, Form, Kind, Value, elements};
 
-/// Certificates in one config.
+/// Maximum number of certificates in one config.
 pub(super) const CERTIFICATES_MAX: usize = 1_000;
 
 /// A certificate, its private key, and the names that it is for.
@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
         name: "hosts",
         form: Form::List,
         is_required: false,
-        text: "Names of hosts, such as `www.example.com` and `*.example.com`; without them, the DNS names in the certificate.",
+        text: "Host names, such as `www.example.com` and `*.example.com`. By default, the DNS names in the certificate.",
     },
 ];
 

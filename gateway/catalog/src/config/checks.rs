@@ -13,7 +13,7 @@ use super::{Config, Order, access, acme, log, upstreams};
 
 /// Shortest time after which a worker counts as stuck.
 const STUCK_AFTER_MS_MIN: u64 = 1_500;
-/// Media types that may be named.
+/// Maximum number of media types.
 const TYPES_MAX: usize = 256;
 
 /// Calls `problem` with a key and what is wrong with it.
@@ -29,9 +29,9 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
     for name in config.app.env.keys() {
         if name.is_empty() || name.contains(['=', '\0']) {
-            problem("app.env", format!("holds {name:?}, which cannot be the name of a variable"));
+            problem("app.env", format!("contains {name:?}, which cannot be the name of a variable"));
         } else if name.starts_with("SLUICE_") || name == "PORT" {
-            problem("app.env", format!("holds {name}, which Sluice sets itself"));
+            problem("app.env", format!("contains {name}, which Sluice sets itself"));
         }
     }
     if !is_host(&config.server.host) {
@@ -48,7 +48,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     check_compression(config, &mut problem);
     upstreams::check(&config.upstreams.routes, |fault| problem("upstreams.routes", fault));
     for target in config.warm_up.paths.iter().filter(|target| !is_target(target)) {
-        problem("warm_up.paths", format!("must hold paths that start with '/', not {target:?}"));
+        problem("warm_up.paths", format!("must contain paths that start with '/', not {target:?}"));
     }
     let stuck_after_ms = config.workers.stuck_after_ms;
     // Workers tell four times a second that they live; whoever looks sooner sees dead ones everywhere.
@@ -62,7 +62,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
     for (prefix, dir) in &config.files.paths {
         if !is_path(prefix) || !prefix.ends_with('/') {
-            problem("files.paths", format!("must hold paths that start and end with '/', not {prefix:?}"));
+            problem("files.paths", format!("must contain paths that start and end with '/', not {prefix:?}"));
         }
         if dir.is_empty() {
             problem("files.paths", format!("names no directory for {prefix:?}; \".\" is that of the config file"));
@@ -70,10 +70,10 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
     for (prefix, value) in &config.files.cache_control {
         if !is_path(prefix) {
-            problem("files.cache_control", format!("must hold paths that start with '/', not {prefix:?}"));
+            problem("files.cache_control", format!("must contain paths that start with '/', not {prefix:?}"));
         }
         if value.is_empty() || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
-            problem("files.cache_control", format!("must hold values of a header field, not {value:?}"));
+            problem("files.cache_control", format!("must contain values of a header field, not {value:?}"));
         }
     }
     check_pages(config, &mut problem);
@@ -96,7 +96,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         .as_deref()
         .is_some_and(|token| token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()))
     {
-        problem("admin.token", "must have 16 characters at least, of ASCII without spaces".to_owned());
+        problem("admin.token", "must have at least 16 ASCII characters without spaces".to_owned());
     }
 }
 
@@ -121,7 +121,7 @@ fn is_error_status(status: &str) -> bool {
 fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     for (key, pages) in [("shell.files", &config.shell.files), ("shell.pages", &config.shell.pages)] {
         for prefix in pages.keys().filter(|prefix| !is_path(prefix)) {
-            problem(key, format!("must hold paths that start with '/', not {prefix:?}"));
+            problem(key, format!("must contain paths that start with '/', not {prefix:?}"));
         }
     }
     for (prefix, file) in &config.shell.files {
@@ -131,7 +131,10 @@ fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
     }
     for (status, file) in &config.errors.pages {
         if !is_error_status(status) {
-            problem("errors.pages", format!("must hold statuses from 400 to 599, \"4xx\" or \"5xx\", not {status:?}"));
+            problem(
+                "errors.pages",
+                format!("must contain statuses from 400 to 599, \"4xx\" or \"5xx\", not {status:?}"),
+            );
         }
         if file.is_empty() {
             problem("errors.pages", format!("names no file for {status:?}"));
@@ -142,35 +145,35 @@ fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
             problem("shell.pages", format!("must name paths of the app that start with '/', not {page:?}"));
         }
         if config.shell.files.contains_key(prefix) {
-            problem("shell.pages", format!("has {prefix:?}, which shell.files has as well; leave out one of them"));
+            problem("shell.pages", format!("has {prefix:?}, which shell.files has as well; remove one of them"));
         }
     }
     for (prefix, time) in &config.cache.ttl {
         if !is_path(prefix) {
-            problem("cache.ttl", format!("must hold paths that start with '/', not {prefix:?}"));
+            problem("cache.ttl", format!("must contain paths that start with '/', not {prefix:?}"));
         }
         if let Err(error) = Span::parse(time) {
             problem("cache.ttl", format!("must be {error}, not {time:?}"));
         }
     }
     for prefix in config.cache.bypass.iter().filter(|prefix| !is_path(prefix)) {
-        problem("cache.bypass", format!("must hold paths that start with '/', not {prefix:?}"));
+        problem("cache.bypass", format!("must contain paths that start with '/', not {prefix:?}"));
     }
     for prefix in config.compose.paths.iter().filter(|prefix| !is_path(prefix)) {
-        problem("compose.paths", format!("must hold paths that start with '/', not {prefix:?}"));
+        problem("compose.paths", format!("must contain paths that start with '/', not {prefix:?}"));
     }
 }
 
 fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let cache = &config.cache;
     if cache.shared_url.is_some() && !cache.enabled {
-        problem("cache.shared_url", "needs cache.enabled = true beside it".to_owned());
+        problem("cache.shared_url", "also needs cache.enabled = true".to_owned());
     }
     if cache.disk_dir.is_some() && !cache.enabled {
-        problem("cache.disk_dir", "needs cache.enabled = true beside it".to_owned());
+        problem("cache.disk_dir", "also needs cache.enabled = true".to_owned());
     }
     if cache.shared_password_file.is_some() && cache.shared_url.is_none() {
-        problem("cache.shared_password_file", "needs cache.shared_url beside it".to_owned());
+        problem("cache.shared_password_file", "also needs cache.shared_url".to_owned());
     }
     if config.rate.shared && cache.shared_url.is_none() {
         problem("rate.shared", "needs cache.shared_url, the server that the gateways count in".to_owned());
@@ -180,24 +183,24 @@ fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, St
     }
     let prefix = &cache.shared_prefix;
     if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(|byte| byte.is_ascii_graphic()) {
-        problem("cache.shared_prefix", "must have 1 to 64 characters, of ASCII without spaces".to_owned());
+        problem("cache.shared_prefix", "must have 1 to 64 ASCII characters without spaces".to_owned());
     }
 }
 
 fn check_tls(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let server = &config.server;
     match (&server.tls_cert, &server.tls_key) {
-        (Some(_), None) => problem("server.tls_cert", "needs server.tls_key beside it".to_owned()),
-        (None, Some(_)) => problem("server.tls_key", "needs server.tls_cert beside it".to_owned()),
+        (Some(_), None) => problem("server.tls_cert", "also needs server.tls_key".to_owned()),
+        (None, Some(_)) => problem("server.tls_key", "also needs server.tls_cert".to_owned()),
         _ => {}
     }
     if server.certificates.len() > CERTIFICATES_MAX {
         let count = server.certificates.len();
-        problem("server.certificates", format!("must hold at most {CERTIFICATES_MAX} certificates, not {count}"));
+        problem("server.certificates", format!("must contain at most {CERTIFICATES_MAX} certificates, not {count}"));
     }
     for host in server.certificates.iter().flat_map(|certificate| &certificate.hosts) {
         if !is_host_name(host.strip_prefix("*.").unwrap_or(host)) {
-            let text = format!("must hold hosts like www.example.com or *.example.com, not {host:?}");
+            let text = format!("must contain hosts like www.example.com or *.example.com, not {host:?}");
             problem("server.certificates", text);
         }
     }
@@ -225,7 +228,7 @@ fn check_networks(config: &Config, problem: &mut impl FnMut(&'static str, String
     ];
     for (key, networks) in networks {
         for network in networks.iter().filter(|network| !is_network(network)) {
-            problem(key, format!("must hold addresses or networks like 10.0.0.0/8, not {network:?}"));
+            problem(key, format!("must contain addresses or networks like 10.0.0.0/8, not {network:?}"));
         }
     }
 }
@@ -233,18 +236,18 @@ fn check_networks(config: &Config, problem: &mut impl FnMut(&'static str, String
 fn check_rates(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let limits = &config.rate.limits;
     if limits.len() > LIMITS_MAX {
-        problem("rate.limits", format!("must hold at most {LIMITS_MAX} paths, not {}", limits.len()));
+        problem("rate.limits", format!("must contain at most {LIMITS_MAX} paths, not {}", limits.len()));
     }
     let mut folded = std::collections::HashMap::new();
     for (path, text) in limits {
         if let Some(before) = folded.insert(path.to_lowercase(), path) {
-            problem("rate.limits", format!("holds {before:?} and {path:?}, which are one path; leave out one of them"));
+            problem("rate.limits", format!("contains {before:?} and {path:?}, which are one path; remove one of them"));
         }
         if let Some(fault) = path_fault(path) {
-            problem("rate.limits", format!("holds the path {path:?}, which must {fault}"));
+            problem("rate.limits", format!("contains the path {path:?}, which must {fault}"));
         }
         if let Err(allowed) = Rate::parse(text) {
-            problem("rate.limits", format!("holds {text:?} for {path:?}, which must be {allowed}"));
+            problem("rate.limits", format!("contains {text:?} for {path:?}, which must be {allowed}"));
         }
     }
 }
@@ -254,19 +257,19 @@ fn check_routes(config: &Config, problem: &mut impl FnMut(&'static str, String))
     // Each may be a class of its own, and others need room too.
     let routes_max = ROUTES_MAX.min(config.bounds.classes_count_max as usize / 2);
     if routes.len() > routes_max {
-        problem("classes.routes", format!("must hold at most {routes_max} routes, not {}", routes.len()));
+        problem("classes.routes", format!("must contain at most {routes_max} routes, not {}", routes.len()));
     }
     let mut read: Vec<(&String, Route)> = Vec::new();
     for (pattern, settings) in routes {
         match Route::parse(pattern, settings) {
             Ok(route) => read.push((pattern, route)),
-            Err(fault) => problem("classes.routes", format!("holds {pattern:?}, which must {fault}")),
+            Err(fault) => problem("classes.routes", format!("contains {pattern:?}, which must {fault}")),
         }
     }
     // At most `ROUTES_MAX` of them, or it was refused above.
     for (at, (pattern, route)) in read.iter().enumerate().take(ROUTES_MAX) {
         if let Some((first, _)) = read[..at].iter().find(|(_, other)| other.is_for_the_same_as(route)) {
-            let text = format!("holds {first:?} and {pattern:?}, which are for the same requests; keep one of them");
+            let text = format!("contains {first:?} and {pattern:?}, which are for the same requests; keep one of them");
             problem("classes.routes", text);
         }
     }
@@ -275,11 +278,11 @@ fn check_routes(config: &Config, problem: &mut impl FnMut(&'static str, String))
 fn check_sessions(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let sticky = &config.sticky;
     if sticky.routes.len() > ROUTES_MAX {
-        problem("sticky.routes", format!("must hold at most {ROUTES_MAX} routes, not {}", sticky.routes.len()));
+        problem("sticky.routes", format!("must contain at most {ROUTES_MAX} routes, not {}", sticky.routes.len()));
     }
     for pattern in &sticky.routes {
         if let Err(fault) = Route::parse(pattern, "") {
-            problem("sticky.routes", format!("holds {pattern:?}, which must {fault}"));
+            problem("sticky.routes", format!("contains {pattern:?}, which must {fault}"));
         }
     }
     // RFC 6265 §4.1.1: a cookie's name is a token.
@@ -295,19 +298,22 @@ fn check_sessions(config: &Config, problem: &mut impl FnMut(&'static str, String
 fn check_compression(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let compression = &config.compression;
     if compression.types.len() > TYPES_MAX {
-        problem("compression.types", format!("must hold at most {TYPES_MAX} types, not {}", compression.types.len()));
+        problem(
+            "compression.types",
+            format!("must contain at most {TYPES_MAX} types, not {}", compression.types.len()),
+        );
     }
     for media_type in compression.types.iter().filter(|media_type| !is_type_pattern(media_type)) {
         let allowed = "like \"text/html\", \"text/*\" or \"*+json\"";
-        problem("compression.types", format!("must hold media types {allowed}, not {media_type:?}"));
+        problem("compression.types", format!("must contain media types {allowed}, not {media_type:?}"));
     }
     if compression.exclude.len() > ROUTES_MAX {
         let count = compression.exclude.len();
-        problem("compression.exclude", format!("must hold at most {ROUTES_MAX} routes, not {count}"));
+        problem("compression.exclude", format!("must contain at most {ROUTES_MAX} routes, not {count}"));
     }
     for pattern in &compression.exclude {
         if let Err(fault) = Route::parse(pattern, "") {
-            problem("compression.exclude", format!("holds {pattern:?}, which must {fault}"));
+            problem("compression.exclude", format!("contains {pattern:?}, which must {fault}"));
         }
     }
 }
@@ -327,15 +333,16 @@ fn is_type_pattern(text: &str) -> bool {
 /// Warnings about settings that are allowed but have no effect or a surprising one, a sentence each.
 pub(super) fn warnings(config: &Config) -> Vec<String> {
     let has_idle_hsts = config.server.hsts_max_age_s > 0 && !config.is_tls();
-    let hsts = "server.hsts_max_age_s has no effect without a certificate; name one with server.tls_cert or acme.names, or leave it out.";
+    let hsts = "server.hsts_max_age_s has no effect without a certificate; name one with server.tls_cert or acme.names, or remove it.";
     let has_priority = |(pattern, settings): (&String, &String)| {
         Route::parse(pattern, settings).is_ok_and(|route| route.priority != 0)
     };
     let is_idle = config.queue.order == Order::Fifo && config.classes.routes.iter().any(has_priority);
-    let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; leave it out, or set \
+    let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; remove it, or set \
                 queue.order to \"shortest\".";
     let is_plain = config.compose.enabled && !config.compression.enabled;
-    let plain = "compose.enabled keeps Accept-Encoding from the app, so that no answer of it is compressed; set compression.enabled, or \
+    let plain = "compose.enabled removes Accept-Encoding from requests to the app, so it compresses no answer; set \
+        compression.enabled, or \
                  leave compression to the proxy in front.";
     let found = [(is_idle, text), (has_idle_hsts, hsts), (is_plain, plain)];
     let found = found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned());

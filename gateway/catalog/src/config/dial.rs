@@ -13,7 +13,7 @@ pub const DEVICES: [&str; 3] = ["mobile", "desktop", "bot"];
 pub const EVERY_COMPONENT: &str = "*";
 /// Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes.
 pub const VITALS_PATH: &str = "/.sluice/vitals";
-/// Entries of one dial; each worker is sent all of them.
+/// Maximum number of entries of a dial. Each worker is sent all of them.
 const ENTRIES_MAX: usize = 200;
 /// Longest name of a component.
 const NAME_CHARS_MAX: usize = 100;
@@ -36,10 +36,10 @@ pub struct Dial {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialFault {
     /// The dial has too many entries.
-    #[error("must hold at most {ENTRIES_MAX} entries, not {0}")]
+    #[error("must contain at most {ENTRIES_MAX} entries, not {0}")]
     TooMany(usize),
     /// The text is no share.
-    #[error("holds {text:?} for {name:?}, which must be a share from \"0%\" to \"100%\" with at most two decimals")]
+    #[error("contains {text:?} for {name:?}, which must be a share from \"0%\" to \"100%\" with at most two decimals")]
     Share {
         /// The entry.
         name: String,
@@ -48,13 +48,13 @@ pub enum DialFault {
     },
     /// The entry can be for no component.
     #[error(
-        "holds the entry {0:?}, which must name a component in 1 to {NAME_CHARS_MAX} characters without white space, or be \"*\", \
-         perhaps with a device behind it, like \"Reviews@mobile\" or \"*@bot\""
+        "contains the entry {0:?}, which must name a component in 1 to {NAME_CHARS_MAX} characters without white space, or be \"*\", \
+         optionally with a device after it, like \"Reviews@mobile\" or \"*@bot\""
     )]
     Name(String),
     /// The text after the last `@` is no device.
     #[error(
-        "holds the entry {name:?}, whose device must be one of {}{}",
+        "contains the entry {name:?}, whose device must be one of {}{}",
         DEVICES.join(", "),
         near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
     )]

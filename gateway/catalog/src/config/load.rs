@@ -264,7 +264,7 @@ impl Loader {
             std::cmp::Ordering::Equal => {
                 let place = self.origins.get("app.command").cloned().unwrap_or(Origin::Default);
                 let place = self.place(&place);
-                self.problem(place, "app.command", "cannot stand beside app.entry; keep one".to_owned());
+                self.problem(place, "app.command", "cannot be combined with app.entry; keep one".to_owned());
             }
         }
     }

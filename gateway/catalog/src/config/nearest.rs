@@ -1,6 +1,6 @@
 //! Search for the name that was probably meant.
 
-/// Longest compared part of a name, characters. Names from a file can have any length, but no key is that long.
+/// Maximum compared length of a name, characters. Names from a file can have any length, but no key is that long.
 const CHARS_MAX: usize = 128;
 
 /// The candidate with the fewest insertions, deletions, replacements and swaps of neighbours from `name`; `None` when even that

@@ -1,9 +1,9 @@
 //! Form of a rate limit: `50/s`, `5/min burst 20`, and the path that it is for. This module must not know how requests are
 //! counted.
 
-/// Requests that may be asked for in one unit of time, and as a burst.
+/// Maximum number of requests per unit of time, and of a burst.
 const COUNT_MAX: u64 = 1_000_000;
-/// Paths that may have a limit of their own; each request is compared with all of them.
+/// Maximum number of paths with their own limit. Each request is compared with all of them.
 pub(super) const LIMITS_MAX: usize = 256;
 
 const UNITS: [(&str, u64); 3] = [("s", 1), ("min", 60), ("h", 3600)];
@@ -22,7 +22,8 @@ pub struct Rate {
 /// The text is no rate. Says what is allowed, as a part of a sentence that follows "must be".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a count from 1 to {COUNT_MAX} and one of {}, perhaps with a burst from 1 to {COUNT_MAX} behind it, like \"50/s\" or \
+    "a count from 1 to {COUNT_MAX} and one of {}, optionally with a burst from 1 to {COUNT_MAX} after it, like \
+     \"50/s\" or \
      \"5/min burst 20\"",
     UNITS.map(|(unit, _)| format!("/{unit}")).join(", ")
 )]
@@ -65,13 +66,13 @@ pub(super) fn path_fault(path: &str) -> Option<&'static str> {
         return Some("be a path alone, without '?' or '#'");
     }
     if path.contains(['%', '\\']) || path.chars().any(char::is_control) {
-        return Some("be written plain, without '%', '\\' and control characters");
+        return Some("be unencoded, without '%', '\\' and control characters");
     }
     if rest.ends_with('/') {
-        return Some("not end with '/'; it is for all that lies below anyway");
+        return Some("not end with '/'; it includes all paths below anyway");
     }
     if !rest.is_empty() && rest.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
-        return Some("be written plain, without '//', '.' and '..'");
+        return Some("be unencoded, without '//', '.' and '..'");
     }
     None
 }

@@ -6,7 +6,7 @@
 use super::duration::parse_ms;
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
-/// Routes that may be named.
+/// Maximum number of routes.
 pub(super) const ROUTES_MAX: usize = 256;
 
 /// Requests that a route matches, and their settings.
@@ -32,7 +32,7 @@ pub struct Route {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The path has characters beyond ASCII.
-    #[error("be written as it comes from browsers, percent-encoded: {encoded:?}")]
+    #[error("be percent-encoded, as browsers send it: {encoded:?}")]
     NotEncoded {
         /// Route with a percent-encoded path.
         encoded: String,
@@ -50,7 +50,7 @@ pub enum RouteError {
     },
     /// A word of the settings is none.
     #[error(
-        "hold settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, times from 1 \
+        "contain settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, times from 1 \
          to 3600000 milliseconds, or \"1ms\" to \"1h\"), not {word:?}"
     )]
     Setting {

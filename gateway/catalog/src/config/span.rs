@@ -2,7 +2,7 @@
 
 use super::duration::{TimeUnit, parse_ms};
 
-/// A year, the longest that may be written, seconds.
+/// Longest allowed time, one year, seconds.
 const SECONDS_MAX: u64 = 31_536_000;
 
 /// A time in whole seconds.

@@ -14,11 +14,11 @@ use super::values::{Column, Form, Kind, Value, elements};
 const UPSTREAMS_MAX: usize = 64;
 /// Targets of one upstream.
 const TARGETS_MAX: usize = 32;
-/// Longest limit, milliseconds: an hour.
+/// Longest time limit, milliseconds. An hour.
 const TIME_MS_MAX: u64 = 3_600_000;
-/// Most connections to one target.
+/// Maximum number of connections to one target.
 const CONNECTIONS_MAX: u64 = 10_000;
-/// Most times that a request is sent again.
+/// Maximum number of retries of a request.
 const RETRIES_MAX: u64 = 5;
 
 /// Another host for some routes, as the file has it.
@@ -226,52 +226,56 @@ const COLUMNS: &[Column] = &[
         name: "paths",
         form: Form::List,
         is_required: true,
-        text: "Requests that it gets, written as in `classes.routes`: `/old/*`, `GET shop.example/api/*`.",
+        text: "Requests for this upstream, written as in `classes.routes`: `/old/*`, `GET shop.example/api/*`.",
     },
     Column {
         name: "to",
         form: Form::List,
         is_required: true,
-        text: "Targets: `http://10.0.0.5:8080`, `https://old.example weight=2`, `http://10.0.0.6:8080 backup`. Each address of a \
-               name is a target. A target with `backup` gets requests only while no other one is healthy.",
+        text: "Targets: `http://10.0.0.5:8080`, `https://old.example weight=2`, `http://10.0.0.6:8080 backup`. If a name has several \
+               addresses, each is a target. A target with `backup` gets requests only while no other target is healthy.",
     },
-    column("host", Form::Text, "`Host` of the requests: `keep` for the client's, or `target`. Default: `keep`."),
+    column(
+        "host",
+        Form::Text,
+        "`Host` of the requests: `keep` for the client's, or `target` for the target's. Default: `keep`.",
+    ),
     column(
         "connect_timeout",
         Form::Text,
-        "Longest time for a connection with its TLS handshake, and for a free connection under `connections_max`. Default: `2s`.",
+        "Maximum time to open a connection, with its TLS handshake, or to wait for a free one under `connections_max`. Default: `2s`.",
     ),
     column(
         "first_byte_timeout",
         Form::Text,
-        "Longest time until the answer begins, and between two pieces of it. Default: `30s`.",
+        "Maximum time until the answer begins, and for each pause within it. Default: `30s`.",
     ),
-    column("timeout", Form::Text, "Longest time of the whole exchange; `0s` for no limit. Default: `0s`."),
+    column("timeout", Form::Text, "Maximum time of the whole exchange; `0s` disables the limit. Default: `0s`."),
     column(
         "retries",
         Form::Number,
-        "Retries at another target, 0 to 5, default 1. GET, HEAD and OPTIONS are retried until a byte of the answer has come. Others are \
-         only if no connection was made. All retries stay near a fifth of all requests.",
+        "Maximum number of retries on another target, 0 to 5. GET, HEAD and OPTIONS are retried until the answer begins. Other methods are \
+         retried only if no connection was made. In total, retries are limited to about a fifth of all requests. Default: 1.",
     ),
-    column("connections_max", Form::Number, "Connections to each target, 1 to 10000. Default: 100."),
+    column("connections_max", Form::Number, "Maximum number of connections to each target, 1 to 10000. Default: 100."),
     column(
         "health",
         Form::Text,
-        "Path that each target is asked for every 5 s; it is healthy while it answers 2xx or 3xx. Without it, only failed requests \
+        "Path of a health check every 5 s; a target is healthy while it answers 2xx or 3xx. Without this key, only failed requests \
          count.",
     ),
     column(
         "proxy_protocol",
         Form::Text,
-        "`v1` or `v2`: connections begin with the client's address (PROXY protocol). Each then carries one request.",
+        "`v1` or `v2`: connections begin with the client's address (PROXY protocol), and each carries only one request.",
     ),
     column(
         "ca",
         Form::Text,
-        "File with the certificates (PEM) by which targets are trusted, relative to the config file. Default: those of the system.",
+        "File with the root certificates (PEM) to verify targets, relative to the config file. Default: those of the system.",
     ),
-    column("cert", Form::Text, "File with the certificate (PEM) that the gateway shows to targets (mutual TLS)."),
-    column("key", Form::Text, "File with its private key (PEM)."),
+    column("cert", Form::Text, "File with the gateway's client certificate (PEM) for mutual TLS."),
+    column("key", Form::Text, "File with the private key (PEM) of `cert`."),
     column(
         "server_name",
         Form::Text,
@@ -342,7 +346,7 @@ fn read(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Upstream, ValueEr
 /// Calls `problem` with what is wrong with the routes.
 pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
     if upstreams.len() > UPSTREAMS_MAX {
-        problem(format!("must hold at most {UPSTREAMS_MAX} upstreams, not {}", upstreams.len()));
+        problem(format!("must contain at most {UPSTREAMS_MAX} upstreams, not {}", upstreams.len()));
     }
     let mut routes: Vec<(&str, &str, Route)> = Vec::new();
     for (at, upstream) in upstreams.iter().enumerate().take(UPSTREAMS_MAX) {
@@ -353,16 +357,16 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
             problem(format!("must have names of 1 to 32 lower-case letters, digits and '-', not {name:?}"));
         }
         if upstreams[..at].iter().any(|other| other.name == name) {
-            problem(format!("has the name {name:?} twice; give each upstream a name of its own"));
+            problem(format!("has the name {name:?} twice; give each upstream another name"));
         }
         if upstream.paths.is_empty() {
-            problem(format!("names no paths for {name:?}; add the requests that it gets, like \"/old/*\""));
+            problem(format!("names no paths for {name:?}; add its requests, like \"/old/*\""));
         }
         for pattern in &upstream.paths {
             match Route::parse(pattern, "") {
-                Err(fault) => problem(format!("holds the path {pattern:?} of {name:?}, which must {fault}")),
+                Err(fault) => problem(format!("contains the path {pattern:?} of {name:?}, which must {fault}")),
                 Ok(route) if route.method.as_deref() == Some("HEAD") => {
-                    problem(format!("holds the path {pattern:?} of {name:?}; write GET, which takes HEAD as well"));
+                    problem(format!("contains the path {pattern:?} of {name:?}; write GET, which includes HEAD"));
                 }
                 Ok(route) => {
                     if let Some((first, of, _)) = routes.iter().find(|(_, _, other)| other.is_for_the_same_as(&route)) {
@@ -373,7 +377,7 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
                     if routes.len() < ROUTES_MAX {
                         routes.push((pattern, name, route));
                     } else {
-                        problem(format!("must hold at most {ROUTES_MAX} paths in all"));
+                        problem(format!("must contain at most {ROUTES_MAX} paths in all"));
                         return;
                     }
                 }
@@ -387,10 +391,10 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
 fn check_targets(upstream: &Upstream, problem: &mut impl FnMut(String)) {
     let name = &upstream.name;
     if upstream.to.len() > TARGETS_MAX {
-        problem(format!("must hold at most {TARGETS_MAX} targets for {name:?}, not {}", upstream.to.len()));
+        problem(format!("must contain at most {TARGETS_MAX} targets for {name:?}, not {}", upstream.to.len()));
     }
     for text in upstream.to.iter().filter(|text| Target::parse(text).is_none()) {
-        problem(format!("must hold targets {TARGET_FORM}, not {text:?} (of {name:?})"));
+        problem(format!("must contain targets {TARGET_FORM}, not {text:?} (of {name:?})"));
     }
     let targets = upstream.targets();
     if upstream.to.is_empty() || !targets.is_empty() && targets.iter().all(|target| target.is_backup) {
@@ -402,8 +406,8 @@ fn check_targets(upstream: &Upstream, problem: &mut impl FnMut(String)) {
         problem(format!("has TLS settings for {name:?}, none of whose targets begins with https://; leave them out"));
     }
     match (upstream.cert.is_empty(), upstream.key.is_empty()) {
-        (false, true) => problem(format!("names cert for {name:?}, which needs key beside it")),
-        (true, false) => problem(format!("names key for {name:?}, which needs cert beside it")),
+        (false, true) => problem(format!("names cert for {name:?}, which also needs key")),
+        (true, false) => problem(format!("names key for {name:?}, which also needs cert")),
         _ => {}
     }
     let server_name = &upstream.server_name;
@@ -497,7 +501,7 @@ mod tests {
             (|u| u.paths.push("/old/*".to_owned()), "same requests"),
             (|u| u.to.clear(), "no target without"),
             (|u| u.to = vec!["http://x backup".to_owned()], "no target without"),
-            (|u| u.to.push("x".to_owned()), "must hold targets"),
+            (|u| u.to.push("x".to_owned()), "must contain targets"),
             (|u| u.ca = "ca.pem".to_owned(), "none of whose targets"),
             (|u| u.connect_timeout = "0s".to_owned(), "connect_timeout"),
             (|u| u.timeout = "2h".to_owned(), "\"1h\" as timeout"),

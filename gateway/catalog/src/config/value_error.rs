@@ -84,7 +84,7 @@ pub enum ValueError {
         error: Box<ValueError>,
     },
     /// A table of an array has an entry that means nothing.
-    #[error("must hold tables of {}, not {name:?}{}", names(columns), did_you_mean(nearest(name, columns.iter().map(|column| column.name))))]
+    #[error("must contain tables of {}, not {name:?}{}", names(columns), did_you_mean(nearest(name, columns.iter().map(|column| column.name))))]
     UnknownColumn {
         /// The entry's name.
         name: String,

@@ -47,9 +47,9 @@ macro_rules! words {
 words! {
     /// Order in which waiting requests are dispatched.
     Order {
-        /// The one whose class is expected to cost least, unless another has waited for too long.
+        /// The request with the lowest expected cost goes first, unless another has waited for too long.
         Shortest = "shortest",
-        /// The one that came first.
+        /// The oldest request goes first.
         Fifo = "fifo",
     }
     /// Whether long requests get workers of their own.
@@ -62,99 +62,99 @@ words! {
     }
     /// Means by which a client finds the worker that keeps its session.
     Sticky {
-        /// Nothing: any worker answers any client.
+        /// None: any worker answers any client.
         Off = "off",
-        /// A cookie that the gateway sets, which names the worker that answered first.
+        /// A cookie that the gateway sets, with the worker that answered first.
         Cookie = "cookie",
-        /// The client's address (the first 64 bits of an IPv6 one).
+        /// The client's address (the first 64 bits of an IPv6 address).
         Address = "address",
     }
     /// Requests from other sites to which a browser adds the cookie.
     SameSite {
-        /// Links to the app.
+        /// Browsers add the cookie when a visitor follows a link to the app.
         Lax = "lax",
-        /// None.
+        /// Browsers add it to no request from other sites.
         Strict = "strict",
-        /// All, for apps in other sites' pages. Browsers take such a cookie over HTTPS alone.
+        /// Browsers add it to all requests, for apps in other sites' pages. They accept such a cookie only over HTTPS.
         None = "none",
     }
     /// Renderer behind an app's imports of react-dom's server modules.
     Renderer {
-        /// The renderer of `react-dom` itself.
+        /// The renderer of `react-dom`.
         ReactDom = "react-dom",
-        /// `@sluice/react`, wherever it renders the same bytes.
+        /// `@sluice/react`, wherever its output is identical.
         Fast = "fast",
     }
     /// Clients whose trace context reaches the app.
     TraceContext {
-        /// Every client, as without a gateway: any client may ask for its request to be sampled.
+        /// All clients, as without a gateway: any client can request sampling of its requests.
         Pass = "pass",
         /// Only `server.trusted_peers`.
         Trusted = "trusted",
-        /// No client: each request begins a trace of its own.
+        /// No clients: each request begins a new trace.
         Off = "off",
     }
     /// Requests that are profiled after others of their class took unusually long.
     Tails {
-        /// None.
+        /// No requests.
         Off = "off",
-        /// A few, so that profiling takes at most half a percent of a worker's time.
+        /// A few of them, so that profiling uses at most half a percent of a worker's time.
         Sampled = "sampled",
-        /// Each of the next 20 of the class, one at a time.
+        /// Each of the next 20 requests of the class, one at a time.
         On = "on",
     }
     /// Use of cached pages after a new version of the app takes over.
     OnReload {
         /// Cached pages stay in use.
         Keep = "keep",
-        /// Cached pages count as stale: used only while a new one is rendered, or where none can be.
+        /// Cached pages become stale: they are used only while a new page is rendered, or if the render fails.
         Stale = "stale",
-        /// Cached pages are dropped.
+        /// Cached pages are deleted.
         Drop = "drop",
     }
     /// Requests with `_` in a header's name that are accepted.
     UnderscoreHeaders {
-        /// Requests in which that name, with `_` read as `-`, is neither that of another header of the request nor of one that
-        /// the gateway sets or acts on.
+        /// Requests in which the name, with `-` for `_`, differs from all other headers of the request, and from headers that
+        /// the gateway sets or interprets.
         Distinct = "distinct",
-        /// None.
+        /// No such requests.
         Refuse = "refuse",
-        /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
+        /// All requests, unless the name with `-` is one of the gateway's own, `X-Sluice-*` or `Sluice-Warm-Up`.
         Pass = "pass",
     }
     /// Reports of the gateway's load to the balancer in front of it.
     LoadReport {
-        /// None.
+        /// No reports.
         Off = "off",
         /// A header in each answer.
         Header = "header",
-        /// A trailer of each answer whose length is unknown at its beginning, so that the report is fresh at its end. All other answers have
+        /// A trailer in each answer of unknown length, so that the report is from the end of the answer. All other answers have
         /// the header.
         Trailer = "trailer",
     }
     /// Format of log lines.
     LogFormat {
-        /// Readable on a terminal, JSON lines elsewhere.
+        /// Readable text on a terminal, otherwise JSON lines.
         Auto = "auto",
         /// JSON lines.
         Json = "json",
-        /// Readable lines.
+        /// Readable text.
         Text = "text",
     }
     /// Names of the fields in JSON lines.
     LogFields {
-        /// Names of the reference.
+        /// Names in the reference.
         Sluice = "sluice",
-        /// Names of OpenTelemetry's semantic conventions, else `sluice.` and the name of the reference.
+        /// Names in OpenTelemetry's semantic conventions, else `sluice.` and the name in the reference.
         Otel = "otel",
-        /// Names of the Elastic Common Schema, else `sluice.` and the name of the reference.
+        /// Names in the Elastic Common Schema, else `sluice.` and the name in the reference.
         Ecs = "ecs",
     }
     /// Log lines and query strings.
     LogQuery {
-        /// Lines show query strings as they came.
+        /// Lines show query strings unchanged.
         Keep = "keep",
-        /// Lines show paths alone.
+        /// Lines show only paths.
         Drop = "drop",
         /// Lines show `***` for the values of parameters that `query_masked` names.
         Mask = "mask",

@@ -6,17 +6,17 @@ use crate::config::{Applies, FILE_NAME, Key, Kind, SECTIONS, Secrecy};
 
 pub(super) fn body() -> String {
     let mut out = format!(
-        "Sluice reads `{FILE_NAME}` in the current directory, or the file after `--config`. Everything has a default, so \
-         the file may be missing. A key that several places give is taken from the first of: flags, environment, file, \
+        "Sluice reads `{FILE_NAME}` in the current directory, or the file after `--config`. All keys have defaults, so \
+         the file is optional. If several sources set a key, the first of these counts: flags, environment, file, \
          default.\n\n\
-         Every key but lists and tables can be set by `SLUICE_<SECTION>_<KEY>`, for example `SLUICE_QUEUE_LENGTH_MAX`. \
-         `PORT`, `HOST` and `WEB_CONCURRENCY` work too where those variables are not set. An unknown key in the file is an \
-         error that names the nearest one. `sluice check` validates everything and prints each key in force with where \
-         it comes from.\n\n\
-         Keys for times take a number in the unit of the key, which its name ends with, or a string with a unit: `ms`, `s`, `m`, \
-         `h` or `d`. `send_timeout_ms = 60_000` and `send_timeout_ms = \"1m\"` are the same.\n\n\
-         Editors complete and check the file with `sluice.schema.json` of the npm package: write \
-         `#:schema ./node_modules/sluice/sluice.schema.json` in its first line.\n"
+         `SLUICE_<SECTION>_<KEY>` sets a key, for example `SLUICE_QUEUE_LENGTH_MAX`, except lists and tables. \
+         `PORT`, `HOST` and `WEB_CONCURRENCY` count if those variables are not set. An unknown key in the file is an \
+         error; the message names the nearest key. `sluice check` validates all sources and prints each key in force with its \
+         origin.\n\n\
+         The value of a time is a number in the unit at the end of the key's name, or a string with a unit: `ms`, `s`, `m`, \
+         `h` or `d`. `send_timeout_ms = 60_000` and `send_timeout_ms = \"1m\"` are equal.\n\n\
+         For completion and checks in editors, write `#:schema ./node_modules/sluice/sluice.schema.json` in the first line of \
+         the file. The npm package contains this schema.\n"
     );
     for section in SECTIONS {
         let _ = write!(out, "\n## `[{}]`\n\n{}\n", section.name, section.description());

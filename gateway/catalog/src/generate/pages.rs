@@ -13,17 +13,17 @@ pub(super) fn errors() -> String {
     let mut out = format!(
         "Each error has a code that is never reused for something else. The response carries the code and the public \
          text; the log carries the code. Every 503 has `Retry-After`.\n\n\
-         Retry is the value of the header `X-Sluice-Retry`. With `elsewhere`, no worker has seen the request, and another \
-         instance may get it at once. With `later`, the same request gets the same answer until `Retry-After` has passed. \
-         With `no`, it is faulty, or the app may have acted upon it. An error that came after a worker was given the \
-         request says `no`, whatever the table says. See [behind a balancer](../guide/behind-a-balancer.md).\n\n\
+         The column Retry is the value of the header `X-Sluice-Retry`. With `elsewhere`, no worker got the request, and a \
+         client or balancer may send it to another instance immediately. With `later`, the same request gets the same answer \
+         until `Retry-After` has passed. With `no`, the request is faulty, or the app may have acted on it. If a worker already \
+         had the request, the value is always `no`. See [behind a balancer](../guide/behind-a-balancer.md).\n\n\
          ## Answers to requests\n\n{}",
         table(&["Code", "Status", "Source", "Retry"], &rows)
     );
     for entry in answers {
         let _ = write!(out, "\n### {}\n\n{}\n\nClients read: “{}”\n", entry.code, entry.operator(), entry.public());
     }
-    out += "\n## Errors without an answer\n\nOnly the operator sees these: at the start on the terminal and in the log, of a stream in the log.\n";
+    out += "\n## Errors without an answer\n\nOnly operators read these errors. Errors at the start are on the terminal and in the log, and errors of streams in the log.\n";
     for entry in start {
         let _ = write!(out, "\n### {}\n\n{} {}\n", entry.code, entry.public(), entry.operator());
     }
@@ -45,8 +45,8 @@ pub(super) fn metrics() -> String {
         LABELS.iter().map(|label| vec![format!("`{}`", label.name), label.text.clone(), label.bound.clone()]).collect();
     let written = |bounds: &[f64]| bounds.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
     format!(
-        "Prometheus text format on `http://<admin.address>/metrics`. Names are in base units and every label is \
-         bounded. Queue wait and service time are never added up under one name.\n\n{}\n\
+        "Prometheus text format on `http://<admin.address>/metrics`. Values are in base units, and every label has a \
+         bounded number of values. No metric is the sum of queue wait and service time.\n\n{}\n\
          ## Labels\n\n{}\n\
          ## Histograms\n\nUpper bounds of the buckets, in seconds: {}, and above. Histograms by class: {}, and above.\n",
         table(&["Name", "Kind", "Labels", "What it says"], &rows),
@@ -93,15 +93,15 @@ pub(super) fn log() -> String {
         .collect();
     let _ = write!(
         out,
-        "\n## Names of OpenTelemetry and ECS\n\n`log.fields` chooses the names. Fields that are not in this table, and those with an empty \
-         cell, are called `sluice.` and their name. With `otel`, lines also have `body` (the event as a sentence), `severity_number`, and \
+        "\n## Names of OpenTelemetry and ECS\n\n`log.fields` selects the names. A field that is not in this table, or has an empty \
+         cell, is named `sluice.` and its name. With `otel`, lines also have `body` (the event as a sentence), `severity_number`, and \
          headers as `http.request.header.<name>` and `user_agent.original`. With `ecs`, they have `message`, `ecs.version`, \
          `event.duration` (nanoseconds) for requests, and headers as `sluice.headers.<name>` and `user_agent.original`.\n\n{}",
         table(&["Field", "Only of", "`otel`", "`ecs`"], &names)
     );
     let _ = write!(
         out,
-        "\n## Outcomes\n\nFailures are what `sluice status --check`, `sluice top`, the dashboard and traces count as errors.\n\n{}",
+        "\n## Outcomes\n\n`sluice status --check`, `sluice top`, the dashboard and traces count failures as errors.\n\n{}",
         table(&["Outcome", "Failure", "What it says"], &outcomes)
     );
     out

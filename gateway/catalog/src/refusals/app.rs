@@ -50,7 +50,7 @@ pub enum AppError {
     Workspaces,
     /// Nothing is named, and the build that makes the framework's server has not run.
     #[error(
-        "{code}: the app's framework builds {0}, which is not there yet. Build the app (npm run build), or name its script: \
+        "{code}: the app's framework builds {0}, which does not exist yet. Build the app (npm run build), or name its script: \
          sluice start server.js", code = Code::EntryMissing
     )]
     NotBuilt(String),

@@ -43,9 +43,9 @@ pub enum ReloadError {
 
 fn stays(is_in_force: bool) -> &'static str {
     if is_in_force {
-        "Some workers have taken over, the others stay with the version before; reload again"
+        "Some workers run the new version, the others the previous one; reload again"
     } else {
-        "The version before stays"
+        "The previous version continues"
     }
 }
 
@@ -97,7 +97,7 @@ pub enum NotBegun {
 }
 
 fn certificate(is_tls: bool) -> &'static str {
-    if is_tls { "names a certificate" } else { "names no certificate any more" }
+    if is_tls { "names a certificate" } else { "no longer names a certificate" }
 }
 
 /// The gateway that took over while a reload was under way.
@@ -112,9 +112,9 @@ pub struct OvertakenBy {
 impl fmt::Display for OvertakenBy {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stands = if self.has_read_it {
-            "which has read it at its start: it is in force"
+            "which has read the new version at its start, so it is in force"
         } else {
-            "which was started before this reload was asked for: the new version may not be in force. Reload again"
+            "which started before this reload was requested, so the new version may not be in force. Reload again"
         };
         write!(out, "an upgrade has taken over: process {} serves now, {stands}", self.pid)
     }
@@ -147,7 +147,7 @@ pub enum GivenUp {
     #[error("worker {0} did not listen within workers.start_timeout_ms")]
     NotListening(u64),
     /// The worker listened, and gave no word in time.
-    #[error("worker {0} did not say `ready` (workers.wait_ready) within workers.start_timeout_ms")]
+    #[error("worker {0} did not send `ready` (workers.wait_ready) within workers.start_timeout_ms")]
     NotReady(u64),
     /// The operating system started no process.
     #[error("{words}{}", after(warm_up.as_ref()))]
@@ -158,7 +158,7 @@ pub enum GivenUp {
         warm_up: Option<WarmUpError>,
     },
     /// The worker's process ended.
-    #[error("worker {worker} exited before it took requests{}{}", behind(status.as_deref()), after(warm_up.as_ref()))]
+    #[error("worker {worker} exited before it accepted requests{}{}", behind(status.as_deref()), after(warm_up.as_ref()))]
     Exited {
         /// Number of the worker.
         worker: u64,
@@ -203,18 +203,18 @@ pub enum WarmUpError {
         status: u16,
     },
     /// Request that ended without an answer.
-    #[error("{target} was left")]
+    #[error("{target} ended without an answer")]
     Left {
         /// The path that was asked for.
         target: String,
     },
     /// The worker could serve nobody any more while it held it.
-    #[error("{target} broke the worker")]
+    #[error("{target} made the worker unusable")]
     BrokeTheWorker {
         /// The path that was asked for.
         target: String,
     },
     /// The worker keeps it.
-    #[error("a request was not ended in time")]
+    #[error("the app did not end a request in time")]
     NotEnded,
 }

@@ -45,20 +45,18 @@ pub enum SuccessorError {
     #[error("the new gateway sent an unexpected message: {0}")]
     OtherWord(String),
     /// The two could not talk.
-    #[error("the answer of the new gateway is not valid: {0}; is it another version?")]
+    #[error("the answer of the new gateway is not valid: {0}; it may be of an incompatible version")]
     NotUnderstood(#[source] io::Error),
     /// Exit of the new gateway's process.
     #[error(
-        "the new gateway ended with {0} before its workers were ready; what it wrote to standard error is with this \
-         gateway's"
+        "the new gateway exited with {0} before its workers were ready; this gateway's standard error has its \
+         output"
     )]
     Ended(ExitStatus),
     /// End of the connection, while the process lives on.
     #[error("the new gateway closed the connection before it served")]
     Closed,
     /// Nothing came of the word to take over.
-    #[error(
-        "the new gateway was ready, and then did not take over; what it wrote to standard error is with this gateway's"
-    )]
+    #[error("the new gateway was ready, and then did not take over; this gateway's standard error has its output")]
     NotTakenOver,
 }

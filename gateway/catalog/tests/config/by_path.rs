@@ -7,14 +7,14 @@ fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
     assert_eq!(
         problems("[rate.limits]\n\"/login\" = \"5 per minute\"\n"),
         [
-            "1: rate.limits holds \"5 per minute\" for \"/login\", which must be a count from 1 to 1000000 and one of /s, \
-          /min, /h, perhaps with a burst from 1 to 1000000 behind it, like \"50/s\" or \"5/min burst 20\""
+            "1: rate.limits contains \"5 per minute\" for \"/login\", which must be a count from 1 to 1000000 and one of /s, \
+          /min, /h, optionally with a burst from 1 to 1000000 after it, like \"50/s\" or \"5/min burst 20\""
         ]
     );
     assert_eq!(
         problems("[rate.limits]\n\"/login/\" = \"5/s\"\n"),
         [
-            "1: rate.limits holds the path \"/login/\", which must not end with '/'; it is for all that lies below anyway"
+            "1: rate.limits contains the path \"/login/\", which must not end with '/'; it includes all paths below anyway"
         ]
     );
     let limits = |count: usize| {
@@ -23,9 +23,9 @@ fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
     assert_eq!(load(&limits(256), &[], &[]).unwrap().config.rate.limits.len(), 256);
     assert_eq!(
         problems("[rate.limits]\n\"/login\" = \"5/s\"\n\"/Login\" = \"6/s\"\n"),
-        ["1: rate.limits holds \"/Login\" and \"/login\", which are one path; leave out one of them"]
+        ["1: rate.limits contains \"/Login\" and \"/login\", which are one path; remove one of them"]
     );
-    assert_eq!(problems(&limits(257)), ["1: rate.limits must hold at most 256 paths, not 257"]);
+    assert_eq!(problems(&limits(257)), ["1: rate.limits must contain at most 256 paths, not 257"]);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn routes_that_can_never_count_are_refused() {
         let found = problems(&format!("[classes.routes]\n{routes}"));
         assert_eq!(
             found,
-            [format!("1: classes.routes holds {both}, which are for the same requests; keep one of them")]
+            [format!("1: classes.routes contains {both}, which are for the same requests; keep one of them")]
         );
     }
     let apart =

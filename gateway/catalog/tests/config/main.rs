@@ -293,7 +293,7 @@ fn a_command_on_the_command_line_replaces_the_script_of_the_file() {
     assert_eq!((loaded.config.app.entry.as_deref(), loaded.config.app.command.len()), (Some("server.js"), 0));
     assert_eq!(
         problems("[app]\nentry = \"server.js\"\ncommand = [\"npm\"]\n"),
-        ["3: app.command cannot stand beside app.entry; keep one"]
+        ["3: app.command cannot be combined with app.entry; keep one"]
     );
 }
 

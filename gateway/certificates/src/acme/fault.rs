@@ -9,7 +9,7 @@ use instant_acme::{Error, Problem};
 use super::settings::Method;
 use super::store::StoreError;
 
-/// Text of a CA that is passed on.
+/// Maximum length of a message of the CA in the log, characters.
 const DETAIL_CHARS_MAX: usize = 400;
 const TYPE: &str = "urn:ietf:params:acme:error:";
 
@@ -20,11 +20,13 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// `acme.ca_file` cannot be used.
-    #[error("acme.ca_file names {}, which cannot be used: {text}. Name a PEM file with the certificates to trust the CA by", path.display())]
+    #[error("acme.ca_file names {}, which cannot be used: {text}. Name a PEM file with root certificates for the \
+        CA", path.display())]
     CaFile { path: PathBuf, text: String },
     /// The system trusts nobody.
     #[error(
-        "this system has no certificates to trust the CA by: {0}. Install ca-certificates, or name a file with acme.ca_file"
+        "this system has no root certificates to verify the CA: {0}. Install ca-certificates, or name a file with \
+         acme.ca_file"
     )]
     Roots(String),
     /// The CA was not reached.
@@ -40,7 +42,7 @@ pub(crate) enum Fault {
     #[error("the CA took longer than {} s", super::order::ORDER_TIMEOUT.as_secs())]
     Slow,
     /// Answer of the CA that is no certificate for the name.
-    #[error("the CA gave something that cannot be used: {0}")]
+    #[error("the CA sent an unusable answer: {0}")]
     Given(String),
     /// The library or the system failed.
     #[error("{0}")]
@@ -89,7 +91,7 @@ impl From<Error> for Fault {
             Error::Api(problem) => Self::Refused { problem: Box::new(problem), asked: None },
             Error::Timeout(_) => Self::Slow,
             Error::Other(error) => Self::Unreachable(causes(error.as_ref())),
-            Error::Json(error) => Self::Unreachable(format!("it answers something else than ACME ({error})")),
+            Error::Json(error) => Self::Unreachable(format!("its answer is not ACME ({error})")),
             error => Self::Own(error.to_string()),
         }
     }
@@ -126,30 +128,31 @@ fn advice(kind: &str, asked: Option<ChallengeProbe>) -> String {
     match (kind, way) {
         ("connection", Some(way)) => format!("Let {way}, through every firewall"),
         ("dns", Some(_)) => {
-            "Let the name lead to this machine (A and AAAA records), and look at acme.names for a slip".to_owned()
+            "Let the name lead to this machine (A and AAAA records), and check acme.names for a typo".to_owned()
         }
         ("unauthorized" | "incorrectResponse", Some(way)) => {
             format!("Another server answers for the name: let {way}, with every A and AAAA record of the name")
         }
         ("tls", Some(way)) => {
             format!(
-                "Something before this gateway ends TLS: let {way}, or set server.redirect_port for the challenge http-01"
+                "Another program in front of this gateway terminates TLS: let {way}, or set server.redirect_port for \
+                 the challenge http-01"
             )
         }
         ("caa", _) => {
-            "A CAA record of the domain allows other CAs alone: add this one, or change acme.directory".to_owned()
+            "A CAA record of the domain allows only other CAs: add this one, or change acme.directory".to_owned()
         }
         ("rateLimited", _) => {
-            "Sluice waits for as long as the CA says; meanwhile try with the CA's staging directory".to_owned()
+            "Sluice waits as long as the CA requires; meanwhile, try the CA's staging directory".to_owned()
         }
         ("rejectedIdentifier", _) => {
-            "Take the name out of acme.names, or ask another CA with acme.directory".to_owned()
+            "Remove the name from acme.names, or use another CA with acme.directory".to_owned()
         }
         ("externalAccountRequired", _) => {
-            "Set acme.eab_key_id and acme.eab_hmac_key to what the CA has given you".to_owned()
+            "Set acme.eab_key_id and acme.eab_hmac_key to the values from the CA".to_owned()
         }
         ("invalidContact" | "unsupportedContact", _) => "Fix the address in acme.contact".to_owned(),
-        ("userActionRequired", _) => "Read what the CA asks for".to_owned(),
+        ("userActionRequired", _) => "Read the requirements of the CA".to_owned(),
         _ => String::new(),
     }
 }

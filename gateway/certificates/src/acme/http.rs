@@ -23,11 +23,11 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::fault::Fault;
 
-/// Longest time of one request to the CA.
+/// Time limit of one request to the CA.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// Longest time for connecting to the CA.
+/// Time limit of a connection to the CA.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of an answer that are read: certificate chains have a few thousand.
+/// Maximum size of an answer of the CA, bytes. Certificate chains have a few thousand.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
 /// The client. Clones share connections.
@@ -117,7 +117,7 @@ fn roots(path: &Path) -> io::Result<RootCertStore> {
     for certificate in CertificateDer::pem_file_iter(path).map_err(io::Error::other)? {
         roots.add(certificate.map_err(io::Error::other)?).map_err(io::Error::other)?;
     }
-    if roots.is_empty() { Err(io::Error::other("it holds no certificate")) } else { Ok(roots) }
+    if roots.is_empty() { Err(io::Error::other("it contains no certificate")) } else { Ok(roots) }
 }
 
 /// A problem document (RFC 9457), or at least JSON.

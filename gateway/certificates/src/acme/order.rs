@@ -19,7 +19,7 @@ use super::settings::{Method, Settings};
 use super::store::Store;
 use crate::Validity;
 
-/// Longest time of one order, from the account to the certificate.
+/// Time limit of one order, from the account to the certificate.
 pub(super) const ORDER_TIMEOUT: Duration = Duration::from_secs(300);
 /// Longest time in which the CA looks for the answer to its challenge, and makes the certificate.
 const POLL: RetryPolicy =

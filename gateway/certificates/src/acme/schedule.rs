@@ -10,7 +10,7 @@ use crate::Validity;
 const WAITS_S: [i64; 6] = [60, 300, 1_200, 3_600, 3 * 3_600, 6 * 3_600];
 /// The same where the CA was not reached, or never asked: nobody counts those.
 const UNCOUNTED_WAITS_S: [i64; 7] = [5, 15, 30, 60, 300, 900, 3_600];
-/// Bounds what a CA may ask for with `Retry-After`.
+/// Maximum accepted `Retry-After` of a CA, seconds.
 const RETRY_AFTER_S_MAX: i64 = 7 * 24 * 3_600;
 
 /// Outcome of the latest attempts to get one certificate.

@@ -12,7 +12,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// Longest name of a CA's folder.
+/// Maximum length of the name of a CA's directory, bytes.
 const FOLDER_BYTES_MAX: usize = 120;
 
 /// Way of showing the CA that a name leads to this gateway.
@@ -52,7 +52,8 @@ pub(crate) struct Binding {
 pub enum Unusable {
     /// Lack of a folder for keys and certificates.
     #[error(
-        "is needed, as this user has no home directory: name a folder that outlives a restart, for account key and certificates"
+        "is required, because this user has no home directory: name a directory that outlives a restart, for the \
+         account key and certificates"
     )]
     NoDir,
     /// The key of the external account is no base64.

@@ -16,9 +16,9 @@ const CHALLENGES: &str = "challenges";
 const ACCOUNT: &str = "account.json";
 const FAILURES: &str = "failures.json";
 const LOCK: &str = "lock";
-/// Largest file that is read from the folder.
+/// Maximum size of a file in the directory, bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Longest answer to a challenge: a token and the thumbprint of a key.
+/// Maximum size of the answer to a challenge, bytes. A token and the thumbprint of a key.
 const ANSWER_BYTES_MAX: u64 = 1_024;
 /// Bytes that are written to see whether there is room, before the CA is asked: more than a certificate takes.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -55,7 +55,8 @@ pub enum StoreError {
         mode: u32,
     },
     /// The operating system refuses.
-    #[error("{} cannot be used: {error}. Name a folder with acme.dir that this user may write to, on a disk with room", path.display())]
+    #[error("{} cannot be used: {error}. Name a writable directory with acme.dir, on a disk with free \
+        space", path.display())]
     Io {
         /// The folder or file.
         path: PathBuf,
@@ -145,7 +146,7 @@ impl Store {
     pub(crate) fn offer_answer(&self, token: &str, text: &str) -> Result<(), StoreError> {
         let path = self.folder.join(CHALLENGES).join(token);
         if !is_token(token) {
-            let error = io::Error::new(io::ErrorKind::InvalidData, "the CA's token is none (RFC 8555 §8.3)");
+            let error = io::Error::new(io::ErrorKind::InvalidData, "the CA's token is not valid (RFC 8555 §8.3)");
             return Err(StoreError::Io { path: self.folder.join(CHALLENGES), error });
         }
         self.replace(&path, text.as_bytes())

@@ -22,7 +22,7 @@ use crate::Validity;
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// Shortest pause between two looks, and the pause while another gateway asks.
 const LOOK_MIN: Duration = Duration::from_secs(1);
-/// Messages that wait for a reader, which may be gone.
+/// Maximum number of messages that wait for the main thread.
 const TOLD_MAX: usize = 256;
 
 /// News that an operator should read.

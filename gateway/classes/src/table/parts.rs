@@ -9,9 +9,9 @@ use crate::Traits;
 use crate::features::Features;
 use crate::split::{By, Group, Moments, Splitter};
 
-/// Classes that are examined at once for what explains their cost.
+/// Maximum number of classes whose costs are analysed at once.
 const SPLITTERS_MAX: usize = 64;
-/// Parts of one class.
+/// Maximum number of parts of one class.
 const PARTS_MAX: usize = 6;
 /// Reports of a class before its spread is judged, and after which the sums are halved.
 const SPREAD_MIN: f64 = 60.0;

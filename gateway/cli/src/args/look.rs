@@ -7,7 +7,7 @@ use super::RunDirArg;
 use super::milliseconds::Milliseconds;
 use crate::client::View;
 
-/// Bounds a threshold of queue wait: a day, and no queue holds a request for that long.
+/// Maximum threshold of the queue wait, milliseconds. A day, and no queue holds a request for that long.
 const WAIT_MS_MAX: u64 = 86_400_000;
 
 /// `sluice status`.

@@ -8,9 +8,9 @@ use clap::Args;
 use sluice_catalog::config::parse_ms;
 use sluice_plan::{Format, PERCENTILES, REQUESTS, Target};
 
-/// Largest number of workers.
+/// Maximum number of workers in a plan.
 const WORKERS_MAX: usize = 256;
-/// Largest number of instances of a fleet, and of workers of each.
+/// Maximum number of instances in a fleet, and of workers in each.
 const FLEET_MAX: usize = 64;
 
 /// `sluice plan`.

@@ -9,7 +9,7 @@ use clap::builder::PossibleValue;
 use sluice_plan::Format;
 use sluice_rehearse::{Fault, Load, Weighted};
 
-/// Longest load, seconds.
+/// Maximum duration of a load, seconds.
 const SECONDS_MAX: f64 = 600.0;
 
 /// `sluice rehearse`.

@@ -50,7 +50,7 @@ fn status(args: &CacheStatusArgs) -> Result<ExitCode, ClientError> {
 
 fn table(cache: &CacheSnapshot) -> String {
     if !cache.enabled {
-        return "The page cache is off (cache.enabled).\n".to_owned();
+        return "The page cache is disabled (cache.enabled).\n".to_owned();
     }
     let answered = cache.hits + cache.stale + cache.joined;
     #[allow(clippy::cast_precision_loss)] // Counts are far below 2^53.
@@ -59,9 +59,9 @@ fn table(cache: &CacheSnapshot) -> String {
     let mut rows = vec![
         row("Pages", cache.pages.to_string()),
         row("Memory", format!("{} of {}", bytes(cache.bytes), bytes(cache.bytes_max))),
-        row("Answered", format!("{share:.1} % of the requests that it was asked for")),
+        row("Answered", format!("{share:.1} % of its requests")),
         row("Hits", format!("{}, and {} stale", cache.hits, cache.stale)),
-        row("Joined", format!("{} got a page while it was rendered for another", cache.joined)),
+        row("Joined", format!("{} shared the render of another request", cache.joined)),
         row("Misses", cache.misses.to_string()),
         row("Bypassed", cache.bypassed.to_string()),
         row("Stored", cache.stored.to_string()),
@@ -75,13 +75,13 @@ fn table(cache: &CacheSnapshot) -> String {
 /// The rows of the pages on disk.
 fn disk(cache: &DiskCacheSnapshot) -> [[String; 2]; 4] {
     let DiskCacheSnapshot { hits, misses, timeouts, errors, skipped, written, dropped, refused, .. } = cache;
-    let state = if cache.in_use { "in use" } else { "not in use: the log says why" };
+    let state = if cache.in_use { "in use" } else { "not in use: the log has the reason" };
     [
         ["Disk".to_owned(), format!("{}, {state}", harmless(&cache.dir))],
         ["  Pages".to_owned(), format!("{}, {} of {}", cache.pages, bytes(cache.bytes), bytes(cache.bytes_max))],
         [
             "  Look-ups".to_owned(),
-            format!("{hits} hits, {misses} misses, {timeouts} too late, {errors} failed, {skipped} left out"),
+            format!("{hits} hits, {misses} misses, {timeouts} timed out, {errors} failed, {skipped} skipped"),
         ],
         ["  Writes".to_owned(), format!("{written} written, {dropped} dropped, {refused} refused")],
     ]
@@ -95,10 +95,10 @@ fn shared(cache: &SharedCacheSnapshot) -> [[String; 2]; 4] {
         ["Shared".to_owned(), format!("{}, {state}", harmless(&cache.address))],
         [
             "  Look-ups".to_owned(),
-            format!("{hits} hits, {misses} misses, {timeouts} too late, {errors} failed, {skipped} left out"),
+            format!("{hits} hits, {misses} misses, {timeouts} timed out, {errors} failed, {skipped} skipped"),
         ],
         ["  Pages".to_owned(), format!("{written} written, {dropped} dropped, {refused} refused")],
-        ["  Purges".to_owned(), format!("{} told, {} heard", cache.purges_told, cache.purges_heard)],
+        ["  Purges".to_owned(), format!("{} sent, {} received", cache.purges_told, cache.purges_heard)],
     ]
 }
 
@@ -119,12 +119,9 @@ fn variants(url: &str, kept: &[KeptSnapshot], unkept: Option<&UnkeptSnapshot>) -
     let mut out = String::new();
     // Writing to a String cannot fail.
     if let Some(UnkeptSnapshot { why, status, age_s }) = unkept {
-        let answer = if *status > 0 {
-            format!("Its latest answer, {status} of {age_s} s ago, was")
-        } else {
-            "It was".to_owned()
-        };
-        let _ = writeln!(out, "{answer} not kept: {}.", harmless(why));
+        let answer =
+            if *status > 0 { format!("Its latest answer ({status}, {age_s} s ago) was") } else { "It was".to_owned() };
+        let _ = writeln!(out, "{answer} not cached: {}.", harmless(why));
     } else if kept.is_empty() {
         let _ = writeln!(
             out,

@@ -33,7 +33,7 @@ pub fn run(args: &CanaryArgs) -> Result<ExitCode, ClientError> {
     }
     Ok(output::print(&match &trial {
         Some(trial) => text(trial),
-        None => "No version has been tried since the gateway's start.\n".to_owned(),
+        None => "No version has been on trial since the gateway started.\n".to_owned(),
     }))
 }
 
@@ -52,7 +52,7 @@ fn text(trial: &TrialSnapshot) -> String {
     let mut text = String::new();
     let whom = match trial.share {
         Some(share) => format!("{} % of visitors", (share * 10_000.0).round() / 100.0),
-        None => "requests by chance".to_owned(),
+        None => "random requests".to_owned(),
     };
     // Writing to a String cannot fail.
     let _ = writeln!(text, "generation    {} ({whom})", trial.generation);

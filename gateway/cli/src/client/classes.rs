@@ -10,7 +10,7 @@ use super::status::{aligned, harmless, milliseconds};
 use crate::args::ClassesArgs;
 use crate::output;
 
-/// The most of a class's name that is shown.
+/// Maximum shown length of a class's name, characters.
 const NAME_CHARS_MAX: usize = 60;
 
 pub fn run(args: &ClassesArgs) -> Result<ExitCode, ClientError> {
@@ -21,7 +21,7 @@ pub fn run(args: &ClassesArgs) -> Result<ExitCode, ClientError> {
 
 fn table(snapshot: &ClassesSnapshot) -> String {
     if snapshot.classes.is_empty() {
-        return "No request has come yet.\n".to_owned();
+        return "No request has arrived yet.\n".to_owned();
     }
     let cut = match snapshot.cut_ms {
         Some(cut_ms) => format!("Long requests cost {} of CPU time or more.\n\n", milliseconds(Some(cut_ms))),

@@ -29,11 +29,11 @@ use crate::run_dir::{RunDir, RunDirError};
 use crate::state_dir;
 use crate::stderr;
 
-/// A gateway that lives answers far sooner.
+/// Time limit for the answer of a gateway.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Time beyond a profile's own after which its lateness is explained.
 const LATE_PROFILE: Duration = Duration::from_secs(3);
-/// The longest line from a gateway: a snapshot of a thousand workers is far shorter.
+/// Maximum size of a line from a gateway, bytes. A snapshot of a thousand workers is far shorter.
 const LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Reason why a command failed.
@@ -58,7 +58,7 @@ pub enum ClientError {
     Silent(PathBuf),
     #[error("the gateway in {} closed the connection before it answered.", .0.display())]
     Gone(PathBuf),
-    #[error("the gateway in {} sent an unexpected answer; is it another version? {error}", run_dir.display())]
+    #[error("the gateway in {} sent an unexpected answer; it may be of another version. {error}", run_dir.display())]
     Answer { run_dir: PathBuf, error: serde_json::Error },
     #[error("{}: {error}", run_dir.display())]
     Io { run_dir: PathBuf, error: io::Error },
@@ -182,7 +182,7 @@ impl Gateway {
         if reply.ok {
             return Ok(reply);
         }
-        let text = reply.error.or(reply.code).unwrap_or_else(|| "it did not say why".to_owned());
+        let text = reply.error.or(reply.code).unwrap_or_else(|| "it gave no reason".to_owned());
         Err(ClientError::Refused { run_dir: self.run_dir.clone(), text })
     }
 
@@ -204,7 +204,7 @@ impl Gateway {
         let reply = self.ask(&Request::Status)?;
         reply.status.ok_or_else(|| ClientError::Refused {
             run_dir: self.run_dir.clone(),
-            text: "its answer holds no status".to_owned(),
+            text: "its answer contains no status".to_owned(),
         })
     }
 

@@ -42,20 +42,23 @@ fn wanted(args: &DialArgs) -> Result<Option<Request>, ExitCode> {
         (Some(what), None) => {
             let what = harmless(what);
             Err(Exit::Usage
-                .because(format!("{what:?} is no share from 0% to 100%; say one behind it, like: {what} 50%")))
+                .because(format!("{what:?} is not a share from 0% to 100%; add a share after it, like: {what} 50%")))
         }
         (None, _) => Ok(None),
     }
 }
 
 fn table(dial: &DialSnapshot) -> String {
-    let mut rows = vec![["COMPONENT".to_owned(), "DEVICE".to_owned(), "ON THE SERVER FOR".to_owned()]];
+    let mut rows = vec![["COMPONENT".to_owned(), "DEVICE".to_owned(), "SERVER RENDERING FOR".to_owned()]];
     rows.extend(dial.server.iter().map(|(name, share)| {
         let (component, device) = name.rsplit_once('@').unwrap_or((name, "-"));
         [harmless(component), harmless(device), share.clone()]
     }));
-    let note =
-        if dial.turned { "\nNot as the config says: the next reload takes [render.server] again.\n" } else { "" };
+    let note = if dial.turned {
+        "\nDifferent from the configuration: the next reload applies [render.server] again.\n"
+    } else {
+        ""
+    };
     format!("{}{note}", aligned(&rows))
 }
 

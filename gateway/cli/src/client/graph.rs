@@ -10,7 +10,7 @@ use super::status::{aligned, harmless, milliseconds};
 use crate::args::GraphArgs;
 use crate::output;
 
-/// The most of a route, pattern or error that is shown.
+/// Maximum shown length of a route, pattern or error, characters.
 const NAME_CHARS_MAX: usize = 60;
 
 pub fn run(args: &GraphArgs) -> Result<ExitCode, ClientError> {

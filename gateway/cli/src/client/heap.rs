@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::stderr;
 
-/// Longest wait for a snapshot.
+/// Maximum wait for a snapshot.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(620);
 /// Bytes of a heap that Node.js writes in a second of a snapshot, by measurement (decision 0062).
 const BYTES_PER_S: u64 = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ const BYTES_PER_S: u64 = 16 * 1024 * 1024;
 const MEMORY_FACTOR: u64 = 13;
 /// Size of its file, likewise.
 const FILE_FACTOR: u64 = 2;
-/// Rows that people read.
+/// Maximum number of shown rows.
 const ROWS_MAX: usize = 40;
 
 pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
@@ -105,17 +105,21 @@ fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
     let id = worker.id;
     if kind != Kind::Snapshot {
         let s = duration_ms.div_ceil(1000);
-        return format!("worker {id} keeps serving during the profile ({s} s); allocations cost it a few percent more");
+        return format!(
+            "worker {id} keeps serving during the profile ({s} s); allocations take a few percent more \
+            CPU time"
+        );
     }
     let Some(heap) = worker.heap_used_bytes else {
         return format!(
-            "worker {id} is blocked for about a second for each {} of its heap, and takes {MEMORY_FACTOR} times the heap more",
+            "worker {id} is blocked for about a second for each {} of its heap, and needs additional memory of \
+             {MEMORY_FACTOR} times the heap",
             bytes(BYTES_PER_S)
         );
     };
     format!(
-        "worker {id} has {} on its heap: it takes no requests and is blocked for about {} s, takes up to {} of memory more \
-         meanwhile, and writes a file of about {}. Strings of requests and secrets are in it.",
+        "worker {id} has {} on its heap: it accepts no requests, is blocked for about {} s, needs up to {} more \
+         memory, and writes a file of about {}. The file contains strings of requests and secrets.",
         bytes(heap),
         (heap / BYTES_PER_S).max(1),
         bytes(heap * MEMORY_FACTOR),
@@ -124,7 +128,7 @@ fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
 }
 
 fn confirmed() -> bool {
-    stderr::ask("Go on? [y/N] ");
+    stderr::ask("Continue? [y/N] ");
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
@@ -132,7 +136,7 @@ fn confirmed() -> bool {
 fn snapshot_text(file: &Path, duration_ms: f64) -> String {
     let size = fs::metadata(file).map_or(0, |metadata| metadata.len());
     format!(
-        "heap snapshot: {} ({}, stood still for {:.1} s)\nOpen it in Chrome's DevTools (Memory, Load).\n",
+        "heap snapshot: {} ({}, blocked for {:.1} s)\nOpen it in Chrome's DevTools (Memory, Load).\n",
         harmless(&file.display().to_string()),
         bytes(size),
         duration_ms / 1000.0
@@ -194,7 +198,7 @@ fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, 
     let profile = source_maps::mapped(profile, node);
     let (self_bytes, places) = (profile.self_us(), hot::places(&profile));
     let total: u64 = self_bytes.iter().sum();
-    let what = if kind == Kind::Sampling { "allocated and still there" } else { "allocated" };
+    let what = if kind == Kind::Sampling { "allocated and still on the heap" } else { "allocated" };
     let mut flame = flame::flame(&profile, &self_bytes, format!("Heap: {what}"), Unit::Bytes);
     flame.facts = vec![("Bytes".to_owned(), bytes(total))];
     flame.places.clone_from(&places);

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::stderr;
 
-/// Lines over a budget that are named on standard error.
+/// Maximum number of lines over a budget on standard error.
 const OVER_TOLD_MAX: usize = 20;
 
 /// The JSON of a look at profiles.

@@ -16,9 +16,10 @@ use crate::output;
 use crate::registry::{self, ForeignRegistry, RegistryEntry};
 use crate::run_dir::{self, RunDir};
 
-/// Bounds how long one gateway may take to answer. One that lives answers far sooner, and several that do not must not take a minute together.
+/// Time limit for the answer of one gateway. One that lives answers far sooner, and several that do not must not take
+/// a minute together.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// Bounds how many gateways a hint names.
+/// Maximum number of gateways in a hint.
 const HINTS_MAX: usize = 5;
 
 /// A gateway that runs.

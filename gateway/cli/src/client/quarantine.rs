@@ -58,7 +58,7 @@ fn table(answer: &Answer) -> String {
 /// Features by which such requests differ from those that were answered.
 fn told_by(request: &QuarantinedRequest) -> String {
     let names: Vec<_> = request.told_by.iter().map(|name| harmless(name)).collect();
-    if names.is_empty() { String::new() } else { format!("  told by {}", names.join(", ")) }
+    if names.is_empty() { String::new() } else { format!("  recognized by {}", names.join(", ")) }
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
         let expected = [
             "released: 1",
             "ID DEATHS SINCE ENDS IN STATE REQUEST",
-            "0badcafe 2 2.5 s 9 min 50 s refused GET /poison?[2J told by x-evil?, (body)",
+            "0badcafe 2 2.5 s 9 min 50 s refused GET /poison?[2J recognized by x-evil?, (body)",
         ];
         assert_eq!(words, expected);
         assert_eq!(table(&Answer { quarantined: Vec::new(), released: None }), "No request is in quarantine.\n");

@@ -11,7 +11,7 @@ use super::status::{duration, harmless, milliseconds};
 
 /// Settings of the dial that `sluice status` shows; the dashboard and `--json` have all.
 const SETTINGS_MAX: usize = 6;
-/// Experiments that it shows.
+/// Experiments that `sluice status` shows.
 const EXPERIMENTS_MAX: usize = 6;
 
 /// Nothing where neither `@sluice/render` nor `render.server` is in use.
@@ -85,7 +85,7 @@ fn arm_text(experiment: &ExperimentSnapshot, arm: &ArmSnapshot) -> String {
     );
     let told: Vec<String> =
         arm.findings.iter().map(|finding| format!("{} {}", finding.measure, change_text(finding))).collect();
-    text.push_str(if told.is_empty() { "too few views to tell" } else { "" });
+    text.push_str(if told.is_empty() { "too few views for a result" } else { "" });
     text + &told.join("; ")
 }
 
@@ -174,7 +174,7 @@ mod tests {
             lines,
             [
                 "experiment    card big (900 views) against control (8100): time to interactive +12.0 % (+8.0 to +16.3), worse, 99.99 % sure",
-                "experiment    card new? (3 views) against control (8100): too few views to tell",
+                "experiment    card new? (3 views) against control (8100): too few views for a result",
                 "experiment    card small (900 views) against control (8100): time to interactive +12.0 % (+8.0 to +16.3), not sure",
                 "  and 2 further arms of card, which are not compared: at most 8 are",
             ]

@@ -19,9 +19,9 @@ use crate::output;
 /// Reason why there is a change and no interval.
 const NO_PARTS: &str =
     "CPU times of too few parts of one side are known, or the saved report is of an earlier version of Sluice";
-/// Classes that are listed.
+/// Maximum number of listed classes.
 const ROWS_MAX: usize = 30;
-/// The most of a class's name that is shown.
+/// Maximum shown length of a class's name, characters.
 const NAME_CHARS_MAX: usize = 60;
 
 /// Reason why requests are not surely within their budget.
@@ -157,7 +157,7 @@ fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
 fn verdict(change: Option<&LikeForLike>) -> String {
     let Some(change) = change else {
         return format!(
-            "Too few requests to compare: no class came {REQUESTS_MIN} times on both sides with known CPU times.\n"
+            "Too few requests to compare: no class has {REQUESTS_MIN} requests with known CPU times on both sides.\n"
         );
     };
     let [before_s, after_s] = [change.before_us, change.after_us].map(|us| us / 1_000.0);

@@ -25,18 +25,18 @@ pub(super) fn write_runs(out: &mut String, runs: &RunsSnapshot) -> std::fmt::Res
         .iter()
         .map(|(from, name)| {
             let time_us = classes[*from..].iter().map(|(_, time_us)| time_us).sum();
-            format!("{} behind one above {name}", percent(time_us, runs.observed_us))
+            format!("{} behind a run above {name}", percent(time_us, runs.observed_us))
         })
         .collect();
     let with = runs.requests_with.get(1).copied().unwrap_or(0);
     writeln!(
         out,
-        "              a request that arrives waits with a chance of {}; {} of requests have a run above 10 ms",
+        "              an arriving request waits with a probability of {}; {} of requests have a run above 10 ms",
         chances.join(", "),
         percent(with, runs.requests)
     )?;
     match runs.longest.iter().max_by(|one, other| one.ms.total_cmp(&other.ms)) {
-        Some(longest) => writeln!(out, "              the longest lately: {}", longest_text(longest)),
+        Some(longest) => writeln!(out, "              longest recent run: {}", longest_text(longest)),
         None => Ok(()),
     }
 }
@@ -53,7 +53,7 @@ fn longest_text(run: &LongRunSnapshot) -> String {
         let _ = write!(text, ", {}", harmless(spent));
     }
     if run.collected_ms > 0.0 {
-        let _ = write!(text, " ({} of it the garbage collector)", milliseconds(Some(run.collected_ms)));
+        let _ = write!(text, " ({} of it in the garbage collector)", milliseconds(Some(run.collected_ms)));
     }
     match (&run.class, &run.request) {
         (Some(class), Some(request)) => {
@@ -111,10 +111,16 @@ mod tests {
             "{out}"
         );
         assert!(out.contains("garbage collector 1.00 % of the time"), "{out}");
-        assert!(out.contains("2.25 % behind one above 10 ms, 1.50 % behind one above 100 ms, 0.00 %"), "{out}");
+        assert!(out.contains("2.25 % behind a run above 10 ms, 1.50 % behind a run above 100 ms, 0.00 %"), "{out}");
         assert!(out.contains("; 2.00 % of requests have"), "{out}");
         let killed = LongRunSnapshot { place: Some("spin (app.js:2:9)".to_owned()), ..runs.longest[0].clone() };
         assert!(longest_text(&killed).starts_with("150 ms in worker 3, killed in spin (app.js:2:9), "), "{killed:?}");
-        assert!(out.contains("150 ms in worker 3, 12 ms of it on a CPU, starved (2.50 ms of it the garbage collector), shop GET /all (id?)"), "{out}");
+        assert!(
+            out.contains(
+                "150 ms in worker 3, 12 ms of it on a CPU, starved (2.50 ms of it in the garbage \
+            collector), shop GET /all (id?)"
+            ),
+            "{out}"
+        );
     }
 }

@@ -16,11 +16,11 @@ use tokio::time::Instant;
 use crate::start::app::find_preload;
 use crate::stderr;
 
-/// Longest time for reading source maps.
+/// Time limit for reading source maps.
 const READING_TIMEOUT: Duration = Duration::from_secs(60);
 /// Memory of the process that reads source maps, in megabytes.
 const HEAP_MB_MAX: u32 = 2048;
-/// The most that is read of its answer.
+/// Maximum size of the answer of the process that reads source maps, bytes.
 const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// The profile with functions and lines where they were written. `node`: the Node.js that reads the maps.

@@ -338,7 +338,7 @@ fn page_cache_text(cache: &CacheSnapshot) -> String {
         _ => "",
     };
     format!(
-        "{:.1} % of {asked} requests answered without a render of their own, {} pages kept in {} of {}{shared}",
+        "{:.1} % of {asked} requests answered without their own render, {} pages cached in {} of {}{shared}",
         100.0 * answered as f64 / asked.max(1) as f64,
         cache.pages,
         bytes(cache.bytes),
@@ -348,7 +348,7 @@ fn page_cache_text(cache: &CacheSnapshot) -> String {
 
 fn reload_text(reload: &ReloadSnapshot) -> String {
     let mut text =
-        format!("generation {} {}, asked for {} ago", reload.generation, reload.state.as_str(), duration(reload.age_s));
+        format!("generation {} {}, requested {} ago", reload.generation, reload.state.as_str(), duration(reload.age_s));
     if let Some(reason) = &reload.reason {
         let _ = write!(text, ": {}", harmless(reason));
     }

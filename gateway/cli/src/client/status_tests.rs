@@ -214,11 +214,11 @@ fn the_latest_reload_is_shown_with_what_it_changed() {
     };
     snapshot.reload = Some(reload.clone());
     let text = table(&snapshot);
-    assert!(text.contains("reload        generation 2 abandoned, asked for 12 s ago: worker 3 exited\n"), "{text}");
+    assert!(text.contains("reload        generation 2 abandoned, requested 12 s ago: worker 3 exited\n"), "{text}");
     let trial = TrialSnapshot {
         generation: 2,
         state: TrialState::Held,
-        reason: Some("the time is over".to_owned()),
+        reason: Some("the time has passed".to_owned()),
         share: Some(0.05),
         compared_s: 10.0,
         lasts_s: 10.0,
@@ -233,7 +233,7 @@ fn the_latest_reload_is_shown_with_what_it_changed() {
     snapshot.reload = Some(reload);
     let text = table(&snapshot);
     assert!(
-        text.contains("asked for 12 s ago; trial held, the time is\n              over, 12 of 240 requests\n"),
+        text.contains("requested 12 s ago; trial held, the time has\n              passed, 12 of 240 requests\n"),
         "{text}"
     );
 }

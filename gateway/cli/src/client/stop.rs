@@ -16,8 +16,8 @@ use crate::args::StopArgs;
 use crate::exit::Exit;
 use crate::output;
 
-/// Time between the end of the connection and that of the process, in which there is little left to do. A parent that
-/// does not collect its child leaves the process in the table, though it is gone.
+/// Time limit between the end of the connection and the exit of the process. A parent that does not collect its child
+/// leaves the process in the table, though it is gone.
 const LAST_STEPS_MAX: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -54,7 +54,12 @@ fn stop(mut gateway: Gateway, timeout: Duration) -> Result<ExitCode, ClientError
 }
 
 fn still_there(pid: Option<u32>, timeout: Duration) -> String {
-    let by_force = pid.map(|pid| format!(" `kill -9 {pid}` ends it at once, with its workers and their requests."));
+    let by_force = pid.map(|pid| {
+        format!(
+            " `kill -9 {pid}` kills it immediately, with its workers and their \
+        requests."
+        )
+    });
     format!(
         "the gateway is still finishing requests after {} ms. It exits when they end, or after drain.timeout_ms. \
          `sluice status` shows them.{}",

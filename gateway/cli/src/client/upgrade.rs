@@ -10,7 +10,7 @@ use super::connect::{ClientError, Gateway};
 use crate::args::UpgradeArgs;
 use crate::output;
 
-/// Time that the gateway needs beyond that of the new one.
+/// Time that the running gateway may need beyond the time limit of the new one.
 const LAST_STEPS_MAX: Duration = Duration::from_secs(30);
 
 pub fn run(args: &UpgradeArgs) -> Result<ExitCode, ClientError> {

@@ -21,7 +21,7 @@ use package::Install;
 
 /// Seconds that a supervisor gives the gateway beyond its own limits.
 const MARGIN_S: u64 = 5;
-/// Longest name of a service: that of a Kubernetes object, with room for a suffix.
+/// Maximum length of a service's name, characters. That of a Kubernetes object, with room for a suffix.
 const NAME_CHARS_MAX: usize = 50;
 
 /// One file to write.

@@ -44,22 +44,25 @@ fn app(out: &mut String, app: &App) {
 }
 
 fn files(out: &mut String, found: &AppFacts) {
-    out.push_str("\n# Files that the gateway sends itself, without a worker. The app's headers and access checks\n# do not apply to them. Requests that match no file go to the app.\n");
+    out.push_str("\n# Files that the gateway serves without a worker. The app's headers and access checks\n# do not apply to them. Requests that match no file go to the app.\n");
     let (Some(framework), Some((mount, is_built))) = (found.framework, found.mount) else {
         out.push_str("# [files.paths]\n# \"/assets/\" = \"dist/client/assets\"\n");
         return;
     };
     let sign = if is_built { "" } else { "# " };
     if !is_built {
-        let _ =
-            writeln!(out, "# {} puts them here: build the app, then remove the `#` of these lines.", framework.name);
+        let _ = writeln!(
+            out,
+            "# {} writes them here: build the app, then remove the `#` from these lines.",
+            framework.name
+        );
     }
     let _ = writeln!(out, "{sign}[files.paths]\n{sign}{} = {}", quoted(mount.prefix), quoted(mount.dir));
     let _ = writeln!(out, "# With a base path it is \"/base{}\".", mount.prefix);
     if let Some(prefix) = framework.immutable {
         let _ = writeln!(
             out,
-            "\n# All names there have a hash of their content, so browsers never need to ask again.\n{sign}[files.cache_control]\n{sign}{} = \"public, max-age=31536000, immutable\"",
+            "\n# All names there contain a hash of the content, so browsers never need to request them again.\n{sign}[files.cache_control]\n{sign}{} = \"public, max-age=31536000, immutable\"",
             quoted(prefix)
         );
     }

@@ -22,7 +22,7 @@ use crate::client::status::harmless;
 
 /// Bounds of the time between two kills.
 const KILL_EVERY: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
-/// Time beyond `workers.stuck_after_ms` in which a stuck worker must be gone.
+/// Time beyond `workers.stuck_after_ms` in which a stuck worker must exit.
 const GONE_MAX: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -183,7 +183,7 @@ fn reload(mut gateway: Gateway, limit: Duration) -> Result<Option<String>, Clien
         match line.get("ok").and_then(Value::as_bool) {
             Some(true) => return Ok(None),
             Some(false) => {
-                let why = line.get("error").and_then(Value::as_str).unwrap_or("it did not say why");
+                let why = line.get("error").and_then(Value::as_str).unwrap_or("it gave no reason");
                 return Ok(Some(why.to_owned()));
             }
             None => {}

@@ -24,17 +24,17 @@ use crate::client::connect;
 use crate::client::status::harmless;
 use crate::exit::Exit;
 
-/// Lines of the app and of the gateway that are kept for a failure.
+/// Maximum number of stored lines of app and gateway for a failure report.
 const LINES_MAX: usize = 40;
 /// Bytes of a log line; longer ones are read in parts, which are no lines of JSON.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// Interval of looks at the gateway's state.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Longest time until all workers serve again after a fault.
+/// Maximum time until all workers are ready again after a fault.
 const CALM_MAX: Duration = Duration::from_secs(60);
-/// Longest wait for the log lines of requests that have ended.
+/// Maximum wait for the log lines of finished requests.
 const LINES_LATE_MAX: Duration = Duration::from_secs(2);
-/// Longest time of a stop before the gateway is killed.
+/// Maximum time of a stop before the gateway is killed.
 const STOP_MAX: Duration = Duration::from_secs(20);
 
 /// Content of a log line that matters here.

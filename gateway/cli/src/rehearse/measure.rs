@@ -14,11 +14,11 @@ use super::Failure;
 use super::faults::{Account, Stage};
 use super::interrupt::Interrupt;
 
-/// Clients beyond which the capacity is not looked for.
+/// Maximum number of clients in the search for the capacity.
 const CLIENTS_MAX: u32 = 512;
 /// More answers per second by which twice the clients must have paid.
 const GAIN: f64 = 1.1;
-/// Paths that are measured without company.
+/// Maximum number of paths that are measured alone.
 const PATHS_MAX: usize = 10;
 /// Bounds of the time of one step.
 const STEP: (Duration, Duration) = (Duration::from_millis(700), Duration::from_secs(3));
@@ -124,7 +124,7 @@ impl Stand {
         let sent = self.send(&self.mix, &sending)?;
         let account = fault.join().unwrap_or_else(|_| Account {
             events: Vec::new(),
-            problem: Some("the rehearsal itself failed to make the fault".to_owned()),
+            problem: Some("the rehearsal itself failed to cause the fault".to_owned()),
         });
         Ok((sent, account))
     }

@@ -19,7 +19,7 @@ use crate::run_dir::{RunDir, private_dir};
 
 /// Interval of checks of the size, besides those at the start and at a reload.
 const PRUNE_EVERY: Duration = Duration::from_secs(3_600);
-/// Files beyond this many are not looked at, until the next time.
+/// Maximum number of files that are checked at a time.
 const FILES_MAX: usize = 200_000;
 
 /// Variables by which a user says what becomes of the cache, or that exact coverage is wanted.

@@ -17,11 +17,11 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// The longest that one may take to draw.
+/// Time limit for drawing a flame graph, seconds.
 const DRAWING_S_MAX: u64 = 90;
-/// The most that a browser is sent.
+/// Maximum size of a flame graph for a browser, bytes.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Largest part of the process's error text that is kept.
+/// Maximum stored size of the process's error text, bytes.
 const WORDS_BYTES_MAX: u64 = 500;
 
 /// Draws one after the other.

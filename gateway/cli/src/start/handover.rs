@@ -20,10 +20,10 @@ use sluice_wire::front::tls::TicketKeys;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 
-/// The longest line; the longest text in one is what an app wrote to stderr before it died.
+/// Maximum size of a line, bytes. The longest text in one is what an app wrote to stderr before it died.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Descriptors of one offer: the lock, the listening socket, that of agent checks, that of the metrics, that of the redirect. Older gateways
-/// look for the last two at the end.
+/// Maximum number of descriptors in one message. The lock, the listening socket, that of agent checks, that of the
+/// metrics, that of the redirect. Older gateways look for the last two at the end.
 const DESCRIPTORS_MAX: usize = 5;
 /// Counted up when an older gateway could misunderstand a newer one.
 const PROTOCOL: u32 = 2;
@@ -149,7 +149,7 @@ impl HandoverDescriptors {
             return Err(io::ErrorKind::InvalidData.into());
         };
         if !(PROTOCOL_WITHOUT_AGENT..=PROTOCOL).contains(&offer.protocol) {
-            let text = "the running gateway has another version, from which this one cannot take over";
+            let text = "this version cannot take over from the version of the running gateway";
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
         let mut rest: Vec<OwnedFd> = descriptors.collect();

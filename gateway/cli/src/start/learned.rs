@@ -14,7 +14,7 @@ use super::state_watch;
 
 const FILE_NAME: &str = "costs.json";
 const SAVE_EVERY: Duration = Duration::from_secs(60);
-/// Largest file of an earlier run that is read; our own are far smaller.
+/// Maximum size of a file of an earlier run, bytes. Our own are far smaller.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Continues from what an earlier gateway left, if it did, and keeps what is learned from now on.
@@ -30,7 +30,7 @@ fn restore(gateway: &Gateway) {
         read => read.and_then(|text| gateway.gate.costs.restore(&text).map_err(io::Error::other)),
     };
     if let Err(why) = restored {
-        let text = format!("{} cannot be used, so costs are learned afresh: {why}", path.display());
+        let text = format!("{} cannot be used, so costs are learned again: {why}", path.display());
         gateway.warn(&text);
     }
 }

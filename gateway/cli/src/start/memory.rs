@@ -10,9 +10,9 @@ use super::cgroup;
 /// Part of the memory that buffers and cached pages get each unless the config says otherwise: workers of the same container need the rest.
 const SHARE: u64 = 8;
 const BYTES_MIN: u64 = 4 << 20;
-/// Largest `memory.buffers_bytes_max` if the config says nothing.
+/// Maximum default of `memory.buffers_bytes_max`, bytes.
 const BUFFERS_BYTES_MAX: u64 = 1 << 30;
-/// Largest `cache.bytes_max` if the config says nothing.
+/// Maximum default of `cache.bytes_max`, bytes.
 const CACHE_BYTES_MAX: u64 = 256 << 20;
 /// Bound where the system does not say how much memory there is.
 const BYTES_UNKNOWN: u64 = 64 << 20;

@@ -34,7 +34,7 @@ use super::shutdown::open_streams;
 use super::upgrade::UpgradeRequest;
 use super::{boots, learned, sizing};
 
-/// Largest number of workers, as for `workers.count`.
+/// Maximum number of workers, as for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
 
 /// Everything that runs.

@@ -20,11 +20,12 @@ use tokio::time::{sleep, timeout};
 
 use crate::run_dir::RunDir;
 
-/// Purges that wait; more become one of everything.
+/// Maximum number of waiting purges. More become one of everything.
 const WAITING_MAX: usize = 1_000;
-/// Purges under way at a time. The control socket has room for more connections, and commands need some of them.
+/// Maximum number of purges in progress. The control socket has room for more connections, and commands need some of
+/// them.
 const UNDER_WAY_MAX: usize = 8;
-/// Time for one purge at the successor; after it the purge is sent again.
+/// Time limit of one purge at the successor. After it the purge is sent again.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause before a purge is tried again that the successor had no connection for.
 const RETRY_WAIT: Duration = Duration::from_millis(100);

@@ -66,7 +66,7 @@ fn purge_that_finds_no_connection_is_tried_again_and_one_for_nobody_is_done() {
 }
 
 #[test]
-fn i6_purges_that_wait_are_bounded_and_one_that_is_too_long_is_one_of_everything() {
+fn i6_waiting_purges_are_bounded_and_a_purge_that_is_too_long_purges_everything() {
     play(async |dir| {
         let listener = UnixListener::bind(dir.join("control.sock")).unwrap();
         let purger = purger(dir);

@@ -43,7 +43,7 @@ pub async fn retire(
     gateway.gate.records.flush();
     gateway
         .journal
-        .emit(Event::Note { level: Level::Info, text: "this process stays to pass on signals and the exit code" });
+        .emit(Event::Note { level: Level::Info, text: "this process stays to forward signals and the exit code" });
     gateway.journal.close(Duration::from_secs(2));
     tidy(run_dir, number);
     block(&mut signals, run_dir, pid).await;
@@ -60,7 +60,7 @@ async fn finish_beside(
     stop_accepting: oneshot::Sender<SocketFate>,
 ) -> Result<Signals, Failure> {
     // First of all, so that none is missed.
-    let mut signals = Signals::new().map_err(|_| Failure::new(Exit::Failed, "no signal handlers can be had"))?;
+    let mut signals = Signals::new().map_err(|_| Failure::new(Exit::Failed, "cannot install signal handlers"))?;
     let pid = successor.pid;
     gateway.overtaken.set(Some(ServingGateway { pid, started: successor.started }));
     gateway.gate.draining.hand_over(&format!("sluice upgrade: process {pid} serves now"));

@@ -66,7 +66,7 @@ pub fn run(args: ShepherdArgs) -> ExitCode {
 /// Waits for the gateway `first` and those after it; returns the exit code of the last.
 pub async fn watch(run_dir: &RunDir, first: u32) -> ExitCode {
     let (Ok(mut signals), Ok(mut exits)) = (Signals::new(), signal(SignalKind::child())) else {
-        return Exit::Failed.because("no signal handlers can be had");
+        return Exit::Failed.because("cannot install signal handlers");
     };
     let _ = SigSet::all().thread_unblock();
     let serving = || run_dir.read_pid().map(pid_of);

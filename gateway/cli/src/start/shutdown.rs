@@ -78,7 +78,7 @@ pub async fn wait_for_reason(
     gave_up: oneshot::Receiver<()>,
     upgrades: impl Future<Output = Successor>,
 ) -> Ending {
-    let Ok(mut signals) = Signals::new() else { return Ending::Asked("no signal handlers can be had") };
+    let Ok(mut signals) = Signals::new() else { return Ending::Asked("cannot install signal handlers") };
     let mut upgrades = std::pin::pin!(upgrades);
     let (reason, signal) = tokio::select! {
         heard = asked_to_leave(&mut signals, gateway) => (heard.name, heard.signal),
@@ -134,7 +134,7 @@ pub async fn leave(
         finish(gateway, is_busy).await
     };
     let Ok(mut signals) = Signals::new() else {
-        return Err(Failure::new(Exit::Failed, "no signal handlers can be had"));
+        return Err(Failure::new(Exit::Failed, "cannot install signal handlers"));
     };
     let finished = tokio::select! {
         finished = in_order => finished,

@@ -310,11 +310,11 @@ impl Sizing {
         let Self { workers, cpus, .. } = self;
         let quota = self.cpu_quota.map_or_else(String::new, |quota| format!(" (CPU quota {quota:.1})"));
         let why = if self.is_configured {
-            format!("as workers.count says, on {cpus} CPUs{quota}")
+            format!("set by workers.count, with {cpus} CPUs{quota}")
         } else if workers < cpus {
-            format!("not {cpus} as CPUs{quota}, because {}, has no room for more", self.limit())
+            format!("fewer than the {cpus} CPUs{quota}, because {}, is too small for more", self.limit())
         } else {
-            format!("as many as CPUs{quota}")
+            format!("one per CPU{quota}")
         };
         let heap = match (self.heap_by, self.heap_mib) {
             (HeapBy::Sluice, Some(mib)) => format!(
@@ -322,8 +322,8 @@ impl Sizing {
                 self.limit(),
                 size(self.worker_bytes.unwrap_or(0))
             ),
-            (HeapBy::App, Some(mib)) => format!("--max-old-space-size={mib}, as the app's options say"),
-            (HeapBy::App, None) => "as the app's options say".to_owned(),
+            (HeapBy::App, Some(mib)) => format!("--max-old-space-size={mib}, set by the app's options"),
+            (HeapBy::App, None) => "set by the app's options".to_owned(),
             _ => "Node's own limit".to_owned(),
         };
         [format!("Workers: {workers}, {why}; up to {}.", self.more()), format!("Heap of each: {heap}.")]

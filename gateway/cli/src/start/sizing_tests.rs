@@ -138,12 +138,12 @@ fn choice_is_told_in_two_lines() {
     let [workers, heap] = lines(&[], &room(4, 576));
     assert_eq!(
         workers,
-        "Workers: 3, not 4 as CPUs, because the memory limit of the cgroup, 576 MiB, has no room for more; up to 1 more for long requests (workers.lanes) and 1 during a reload."
+        "Workers: 3, fewer than the 4 CPUs, because the memory limit of the cgroup, 576 MiB, is too small for more; up to 1 more for long requests (workers.lanes) and 1 during a reload."
     );
     assert!(heap.starts_with("Heap of each: --max-old-space-size=75, because Node's own limit exceeds"), "{heap}");
     let [workers, heap] =
         lines(&[("workers.count", "2")], &Room { is_cgroup: false, quota: Some(2.0), ..room(2, 65_536) });
-    assert!(workers.starts_with("Workers: 2, as workers.count says, on 2 CPUs (CPU quota 2.0)"), "{workers}");
+    assert!(workers.starts_with("Workers: 2, set by workers.count, with 2 CPUs (CPU quota 2.0)"), "{workers}");
     assert_eq!(heap, "Heap of each: Node's own limit.");
 }
 

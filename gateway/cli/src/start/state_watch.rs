@@ -12,7 +12,7 @@ use crate::state_dir;
 
 /// Interval of looks at the directory.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Longest wait for a look. A network file system may hang.
+/// Time limit of one check of the state directory. A network file system may hang.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Look at a directory that has been begun.
@@ -55,13 +55,14 @@ fn alarm(why: Option<&str>, watched: &Path, used: &Path) -> Option<String> {
         "a restart forgets what requests cost, crash evidence is lost, and profiles go to the run directory".to_owned()
     } else {
         let used = used.display();
-        format!("learned costs, profiles and crash evidence are kept in {used}, and may be lost with it")
+        format!("learned costs, profiles and crash evidence are stored in {used}, and may be lost with it")
     };
     match why {
         Some(why) => {
             let restart = if watched == used { "" } else { ". Then restart the gateway" };
             Some(format!(
-                "no file can be kept in the state directory ({why}): {meanwhile}. Requests are served as before. Free the disk, \
+                "no file can be stored in the state directory ({why}): {meanwhile}. Requests are served as before. \
+                 Free the disk, \
                  make the directory writable for this user alone, or name another one with --state-dir{restart}"
             ))
         }

@@ -11,14 +11,14 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Threads that exist from the start.
 const THREADS_MIN: usize = 4;
-/// Threads that there may be for work that blocks.
+/// Maximum number of threads for blocking work.
 const THREADS_MAX: usize = 16;
 /// Longer than any gateway runs.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
-/// Time in which a thread that was started must run.
+/// Maximum time until a started thread runs.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest wait at the end for work that blocks; a network file system may hang.
+/// Maximum wait at the end for blocking work. A network file system may hang.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The operating system does not give the threads.

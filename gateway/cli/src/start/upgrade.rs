@@ -27,9 +27,9 @@ use super::service;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 
-/// Longest time from the word to take over until the new gateway accepts: a few system calls.
+/// Maximum time from the command to take over until the new gateway accepts connections. A few system calls.
 const TAKE_OVER_MAX: Duration = Duration::from_secs(10);
-/// Longest wait for the exit behind a closed connection.
+/// Maximum wait for the exit after a connection has closed.
 const EXIT_MAX: Duration = Duration::from_secs(2);
 /// Interval of looks whether a killed process has gone.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -247,7 +247,7 @@ fn reclaim(gateway: &Rc<Gateway>, estate: &Estate) {
         estate.run_dir.write_pid()
     });
     if let Err(error) = mended {
-        let text = format!("{}: commands do not reach this gateway any more: {error}", estate.run_dir.path().display());
+        let text = format!("{}: commands no longer reach this gateway: {error}", estate.run_dir.path().display());
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
 }

@@ -6,8 +6,9 @@ use sluice_scheduler::{RequestId, Time};
 use super::{Action, Actions, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
 use crate::fate::ByteEvidence;
 
-/// Times that workers may give a request back for one that holds no slot. That one may have got its slot again shortly before. A worker that
-/// continues has reported the end of a request that it has not ended, and the request would never get out of it.
+/// Maximum number of times that workers may return a request without a slot. That one may have got its slot again
+/// shortly before. A worker that continues has reported the end of a request that it has not ended, and the request
+/// would never get out of it.
 const RETURNS_MAX: u8 = 8;
 
 impl Exchange {

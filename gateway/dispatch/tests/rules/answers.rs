@@ -32,7 +32,7 @@ fn an_answer_that_its_app_has_ended_may_take_ten_milliseconds_for_its_last_bytes
 }
 
 #[test]
-fn i1_a_malformed_answer_ends_for_its_client_and_frees_no_slot_before_the_report() {
+fn i1_a_malformed_answer_ends_for_its_client_but_frees_the_slot_only_after_the_report() {
     for event in [Event::Malformed, Event::Foreign] {
         let mut story = Story::sent();
         story.does(Event::Heard);

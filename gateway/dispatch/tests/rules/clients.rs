@@ -6,7 +6,7 @@ use sluice_dispatch::{Action, Event, Kind, Phase, Settling};
 use super::support::*;
 
 #[test]
-fn i1_a_client_that_leaves_frees_no_slot_of_an_app_that_may_compute_on() {
+fn i1_a_client_that_leaves_frees_no_slot_of_an_app_that_may_still_compute() {
     let mut story = Story::answered_in_part(HEAD);
     assert_eq!(story.does(LEFT), [Action::Leave, Action::Close]);
     assert!(story.exchange.holds_slot());

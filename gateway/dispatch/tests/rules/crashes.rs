@@ -23,7 +23,7 @@ fn i5_a_get_whose_worker_dies_before_a_byte_of_its_answer_gets_another_worker_on
 }
 
 #[test]
-fn i5_a_post_is_sent_again_only_if_no_app_has_seen_it() {
+fn i5_a_post_is_retried_only_if_no_app_has_seen_it() {
     let mut seen = Story::sent();
     seen.does(EXITED);
     seen.does(CLOSED);
@@ -124,7 +124,7 @@ fn a_warm_up_whose_worker_died_goes_to_no_other() {
 }
 
 #[test]
-fn i10_a_worker_that_calls_an_answered_request_unseen_gets_no_second_try_for_it() {
+fn i10_a_worker_that_reports_an_answered_request_as_unseen_causes_no_retry() {
     for event in [Event::Withdrawn, Event::Busy { by: sluice_scheduler::RequestId(1), is_open: true }] {
         let mut story = Story::answered_in_part(HEAD);
         assert_eq!(story.does(event), [Action::Note(Note::Foreign), MALFORMED, Action::Close]);

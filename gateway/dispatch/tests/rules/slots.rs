@@ -26,7 +26,7 @@ fn a_worker_that_cannot_be_reached_gives_its_request_back() {
 }
 
 #[test]
-fn i1_a_slot_goes_back_to_the_request_that_its_app_has_not_ended() {
+fn i1_a_slot_returns_to_the_request_that_its_app_has_not_ended() {
     let mut next = Story::sent();
     assert_eq!(next.does(Event::Busy { by: BY, is_open: true }), [Action::PassTo { by: BY }]);
     assert!(next.is(Phase::Queued));

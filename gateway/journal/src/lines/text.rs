@@ -114,7 +114,7 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
             words.put("shares of visitors who get server rendering: ").safe(shares, APP_BYTES_MAX);
         }
         Event::OverlapSeen { count, .. } => {
-            words.put("held more requests at once than allowed, times: ").number(count);
+            words.put("had more requests at once than allowed, ").number(count).put(" times");
         }
         Event::LongRun { .. } => text_long_run(words, event),
         Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(words, event),

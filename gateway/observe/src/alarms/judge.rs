@@ -192,18 +192,17 @@ impl Judge {
         }
         let advice = match reading.asleep_when_full.filter(|asleep| *asleep > ASLEEP) {
             Some(asleep) => format!(
-                "workers have no memory for further requests that wait and sleep for {:.0} % of the time with those that they \
-                 have. Give them a larger heap (--max-old-space-size) or more memory",
+                "workers have no memory for more waiting requests, and sleep for {:.0} % of the time with their \
+                 current ones. Increase the heap (--max-old-space-size) or the memory",
                 asleep * 100.0
             ),
-            None => "there are too few workers for this load, or requests cost more than before. Compare `sluice status` and \
-                     the CPU that is idle: where there is some, raise workers.count (`sluice scale`); where there is none, \
-                     make requests cheaper or add machines. Where one class alone waits (`sluice classes`), look at \
-                     priorities in classes.routes"
+            None => "there are too few workers for this load, or requests cost more than before. If CPUs are idle, \
+                     raise workers.count (`sluice scale`); otherwise make requests cheaper or add machines. If only one \
+                     class waits (`sluice classes`), check priorities in classes.routes"
                 .to_owned(),
         };
         Some(Sight::There(format!(
-            "for {} s requests have had to wait, now {lately_ms:.0} ms on average, with {} or more in the queue: {advice}",
+            "for {} s, requests have waited, now {lately_ms:.0} ms on average, with {} or more in the queue: {advice}",
             (now_ms - held_up_ms) / 1000,
             reading.queue_length_min,
         )))
@@ -226,10 +225,9 @@ impl Judge {
             return Some(Sight::Near(near()));
         }
         Some(Sight::There(format!(
-            "for {} s requests have queued while workers slept for {:.0} % of the time with those that they hold, which wait for \
-             data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an \
-             app that keeps no data of a request in module variables; otherwise raise workers.count \
-             (`sluice scale`)",
+            "for {} s, requests have been queued while workers slept for {:.0} % of the time with requests that wait for \
+             I/O: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an app \
+             that stores no data of a request in module variables; otherwise raise workers.count (`sluice scale`)",
             (now_ms - asleep_ms) / 1000,
             asleep * 100.0,
             times(gain)
@@ -270,14 +268,14 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
     drifts.filter(move |(_, factor)| *factor > 1.0 + more / 2.0).map(move |(class, factor)| {
         let sight = if *factor > 1.0 + more {
             Sight::There(format!(
-                "it costs {factor:.1} times the CPU that it costs in the long run. If a new version of the app, other data or a \
-                 cache that does not work explains that, no action is needed; otherwise find the code that has become \
-                 slow. `sluice classes` shows the cost; the alarm ends when the long-run cost has caught up"
+                "it takes {factor:.1} times its long-term CPU time. If a new version of the app, other data or a \
+                 cache that does not work explains this, no action is needed. Otherwise, find the code that has \
+                 become slow. `sluice classes` shows the cost; the alarm ends when the long-term cost has adapted"
             ))
         } else {
             let end = 1.0 + more / 2.0;
             Sight::Near(format!(
-                "it costs {factor:.1} times the CPU that it costs in the long run; below {end:.1} times the alarm ends"
+                "it takes {factor:.1} times its long-term CPU time; below {end:.1} times the alarm ends"
             ))
         };
         ((Alarm::CostDrift, Some(Rc::clone(class))), sight)

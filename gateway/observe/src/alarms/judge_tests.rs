@@ -165,7 +165,7 @@ fn a_class_that_costs_twice_as_much_is_an_alarm_until_that_is_what_it_costs() {
 }
 
 #[test]
-fn i1_an_overlap_is_an_alarm_at_once_and_further_ones_prolong_it() {
+fn i1_an_overlap_raises_an_alarm_immediately_and_further_ones_prolong_it() {
     let mut stage = Stage::default();
     let overlaps = |overlaps_total| Reading { overlaps_total, ..Reading::default() };
     stage.look_for(5, &overlaps(0));

@@ -8,7 +8,7 @@ use sluice_catalog::snapshot::Purge;
 
 use super::record::{PageMeta, PurgeMeta};
 
-/// Variants of one page; further ones take the place of the oldest.
+/// Maximum number of variants of one page. Further ones take the place of the oldest.
 const VARIANTS_MAX: usize = 16;
 /// Approximate bytes of a page in the book besides its key and its tags.
 const PAGE_BYTES: usize = 300;

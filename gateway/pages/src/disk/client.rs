@@ -17,17 +17,19 @@ use super::thread;
 use crate::clock::{Clock, clock_ms};
 use crate::outgoing::Outgoing;
 
-/// Longest time of one look-up. A page that takes longer is rendered.
+/// Time limit of one look-up. A page that takes longer is rendered.
 const LOOK_UP_TIMEOUT: Duration = Duration::from_millis(50);
-/// Bytes of pages that wait to be written; further pages are dropped.
+/// Maximum size of pages that wait to be written, bytes. Further pages are dropped.
 const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Purges that wait for a directory that another gateway uses; with more of them everything in it goes.
+/// Maximum number of purges that wait for a directory that another gateway uses. With more of them everything in it
+/// goes.
 const PURGES_MAX: usize = 10_000;
-/// Bytes of purges that wait for the directory or to be written; where there are more, everything in the directory goes.
+/// Maximum size of purges that wait for the directory or a write, bytes. Where there are more, everything in the
+/// directory goes.
 const PURGES_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of a waiting purge besides its name.
 const PURGE_BYTES: usize = 200;
-/// Words that wait until everything has gone; further ones are not given.
+/// Maximum number of reports that wait until all pages are deleted. Further ones are not given.
 const UNFIT_MAX: usize = 10_000;
 
 /// Directory and bounds of the pages, and which of the pages found there may be used.
@@ -59,7 +61,7 @@ pub enum StartupPages {
 /// News for the gateway.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DiskEvent {
-    /// Directory in use, with so many pages of before.
+    /// Directory in use, with so many pages from before.
     Ready(usize),
     /// Another gateway uses the directory.
     Busy,

@@ -17,7 +17,8 @@ const EXTENSION: &str = "pages";
 pub(super) enum Unusable {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    #[error("{} belongs to another user or is open to others; it must be a directory of this user alone (chmod 700)", .0.display())]
+    #[error("{} belongs to another user or is open to others; only its owner, this user, may have access (chmod \
+        700)", .0.display())]
     Open(PathBuf),
 }
 

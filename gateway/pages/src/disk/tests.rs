@@ -115,7 +115,7 @@ fn pages_and_purges_are_found_by_whoever_opens_the_log_after_a_kill() {
 }
 
 #[test]
-fn i7_wherever_a_kill_cuts_the_log_off_it_is_what_it_was_at_some_moment() {
+fn i7_wherever_a_kill_cuts_off_the_log_it_is_a_state_of_some_moment() {
     let dir = TempDir::new().unwrap();
     story(dir.path());
     let file = files(dir.path()).pop().unwrap();
@@ -251,7 +251,7 @@ fn what_was_purged_whole_gives_its_room_back() {
 }
 
 #[test]
-fn i7_pages_of_another_run_of_the_machine_or_other_rules_are_taken_away() {
+fn i7_pages_from_before_a_reboot_or_of_other_rules_are_removed() {
     let dir = TempDir::new().unwrap();
     story(dir.path());
     assert_eq!(open_for(dir.path(), LARGE, "another run").size(), (0, 0));
@@ -260,7 +260,7 @@ fn i7_pages_of_another_run_of_the_machine_or_other_rules_are_taken_away() {
 }
 
 #[test]
-fn i7_a_file_that_is_missing_takes_along_what_it_may_have_purged() {
+fn i7_a_missing_file_removes_all_pages_that_it_may_have_purged() {
     let dir = TempDir::new().unwrap();
     let mut log = open(dir.path(), LARGE);
     let text = "x".repeat(900_000);
@@ -293,7 +293,7 @@ fn the_directory_and_its_files_are_for_this_user_alone() {
 }
 
 #[test]
-fn i7_a_purge_that_cannot_be_written_takes_everything_away_and_what_cannot_be_is_not_used() {
+fn i7_a_purge_that_cannot_be_written_removes_all_pages_and_unremovable_ones_are_not_used() {
     let dir = TempDir::new().unwrap();
     let mut log = open(dir.path(), 512 * 1024);
     put(&mut log, KEY, "one", "body");
@@ -346,7 +346,7 @@ impl Model {
 }
 
 #[test]
-fn i7_whatever_is_put_and_purged_in_whatever_order_the_log_has_what_is_left_and_nothing_else() {
+fn i7_after_any_order_of_writes_and_purges_the_log_has_exactly_the_remaining_pages() {
     let seed = std::env::var("SLUICE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_250_101);
     let mut random = fastrand::Rng::with_seed(seed);
     for round in 0..30 {
@@ -450,7 +450,7 @@ fn a_page_is_found_by_the_next_gateway_with_its_age() {
 }
 
 #[test]
-fn i7_a_soft_purge_stays_one_over_restarts_and_ages_on() {
+fn i7_a_soft_purge_survives_restarts_and_its_pages_keep_ageing() {
     run(async || {
         let dir = TempDir::new().unwrap();
         let (disk, _heard, _) = started(settings(dir.path())).await;
@@ -508,7 +508,7 @@ fn i7_a_second_gateway_waits_for_the_directory_and_then_knows_what_it_has_purged
 }
 
 #[test]
-fn i7_more_purges_than_can_wait_take_everything_along() {
+fn i7_more_purges_than_can_wait_purge_everything() {
     run(async || {
         let dir = TempDir::new().unwrap();
         let (first, _first_heard, _) = started(settings(dir.path())).await;

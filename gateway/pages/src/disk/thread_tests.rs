@@ -33,7 +33,7 @@ fn opened(dir: &TempDir, wished: impl IntoIterator<Item = Wish>) -> bool {
 }
 
 #[test]
-fn i7_whoever_purges_while_the_directory_is_taken_over_hears_of_it_when_it_is_written() {
+fn i7_a_purge_while_the_directory_is_taken_over_is_answered_when_it_is_written() {
     let dir = TempDir::new().unwrap();
     let (done, mut when_done) = oneshot::channel();
     let purged = PurgeMeta { purge: Purge::All, is_soft: false, clock_ms: clock_ms() };
@@ -51,7 +51,7 @@ fn a_gateway_that_leaves_while_it_takes_the_directory_over_lets_go_of_it() {
 }
 
 #[test]
-fn i7_more_purges_than_may_wait_purge_everything_and_each_is_told_when_that_is_done() {
+fn i7_more_purges_than_may_wait_purge_everything_and_each_is_answered_after_that() {
     let dir = TempDir::new().unwrap();
     let (wishes, (tell, _heard), common) = (mpsc::channel(), unbounded_channel(), Arc::<Common>::default());
     let disk = Disk::over(wishes.0, Arc::clone(&common));

@@ -4,7 +4,7 @@ use super::time;
 use super::{Line, Place};
 use crate::arrivals::Told;
 
-/// Bytes in which a date must end.
+/// Maximum number of bytes up to the end of a date.
 const DATE_BYTES_MAX: usize = 64;
 
 /// Reads a line; `None` if it is none. The service time is `Tr`, from the connection until the server's head came. A

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::{Content, Format, Line, NAMED_MAX, Place, read_lines};
 
-/// Requests in the sample.
+/// Maximum number of requests in the sample.
 const SAMPLE_MAX: usize = 10_000;
-/// Bytes of a path with its query; longer ones are left out.
+/// Maximum size of a path with its query, bytes. Longer ones are left out.
 const TARGET_BYTES_MAX: usize = 2_048;
 
 /// A request without a body, as a log has it.

@@ -59,19 +59,19 @@ pub enum NotABudget {
     #[error("a budget is a figure and its limit, such as worst=50ms or self=5%")]
     Form,
     /// Lines have no such figure.
-    #[error("{name} is no figure of a line; they are {}", Figure::ALL.map(Figure::as_str).join(", "))]
+    #[error("{name} is not a figure of a line; figures are {}", Figure::ALL.map(Figure::as_str).join(", "))]
     Figure {
         /// Name that was written.
         name: String,
     },
     /// The number of runs is none.
-    #[error("runs are limited by a number, such as runs=0")]
+    #[error("runs need a number as limit, such as runs=0")]
     Count,
     /// The percentage is none.
-    #[error("a limit in percent is such as self=5%")]
+    #[error("a limit in percent looks like self=5%")]
     Percent,
     /// The figure is no part of anything.
-    #[error("{} has no limit in percent", .0.as_str())]
+    #[error("{} cannot have a limit in percent", .0.as_str())]
     NoPercent(Figure),
     /// The time is none.
     #[error(transparent)]
@@ -80,7 +80,7 @@ pub enum NotABudget {
 
 /// The text is no time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no time such as 10ms, 1.5s or 500us")]
+#[error("{0:?} is not a time such as 10ms, 1.5s or 500us")]
 pub struct NotATime(String);
 
 impl Figure {

@@ -8,7 +8,7 @@ use super::{CodeLocation, Hit, HotLine, Options, ms};
 use crate::owner::path_of;
 use crate::profile::{Frame, Profile, ROOT};
 
-/// Lines within a function that are told.
+/// Maximum number of reported lines within a function.
 const HITS_MAX: usize = 10;
 /// Part of a worst run from which another one counts as the same: the callers of a line have its run and little of their own.
 const SAME_RUN: f64 = 0.95;

@@ -302,11 +302,11 @@ fn a_budget_holds_lines_of_code_and_nothing_else() {
 fn budgets_and_times_that_make_no_sense_are_refused() {
     for (text, error) in [
         ("worst", "a budget is a figure and its limit"),
-        ("best=1ms", "best is no figure of a line; they are worst, runs, total, self, gc"),
-        ("worst=5%", "worst has no limit in percent"),
-        ("runs=5%", "runs has no limit in percent"),
-        ("runs=5ms", "runs are limited by a number"),
-        ("self=x%", "a limit in percent is such as self=5%"),
+        ("best=1ms", "best is not a figure of a line; figures are worst, runs, total, self, gc"),
+        ("worst=5%", "worst cannot have a limit in percent"),
+        ("runs=5%", "runs cannot have a limit in percent"),
+        ("runs=5ms", "runs need a number as limit"),
+        ("self=x%", "a limit in percent looks like self=5%"),
         ("self=-1%", "a limit in percent"),
         ("total=5 minutes", "\"5 minutes\" is no time"),
         ("total=NaN", "\"NaN\" is no time"),

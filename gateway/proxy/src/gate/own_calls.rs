@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sluice_scheduler::WorkerId;
 
-/// Most connections that are remembered; requests on further ones wait like others.
+/// Maximum number of remembered connections. Requests on further ones wait like others.
 const CONNECTIONS_MAX: usize = 16_384;
 
 /// Local ports of such connections, with their workers.

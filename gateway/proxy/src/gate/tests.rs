@@ -174,7 +174,7 @@ async fn exit_after(turns: u32, method: Method, leaves: bool) {
 }
 
 #[tokio::test]
-async fn i3_i5_a_worker_that_exits_at_any_moment_of_a_request_neither_loses_nor_doubles_it() {
+async fn i3_i5_a_worker_that_exits_at_any_moment_neither_loses_nor_duplicates_a_request() {
     let local = tokio::task::LocalSet::new();
     local
         .run_until(async {

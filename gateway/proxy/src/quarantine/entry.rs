@@ -11,13 +11,13 @@ use super::{Admission, Death, Fingerprint, Subject};
 /// Evidence needed for quarantine: deaths of workers, and different requests if not all were the same.
 const DEATHS_MIN: u32 = 2;
 const DIFFERENT_MIN: usize = 2;
-/// Numbers and fingerprints that an entry remembers; it is decided before there are more.
+/// Maximum number of ids and fingerprints in an entry. It is decided before there are more.
 const REMEMBERED_MAX: usize = 4;
-/// Characters of a target that are shown.
+/// Maximum shown length of a target, characters.
 const TARGET_CHARS_MAX: usize = 200;
 /// Pause between a failed probe and the next: doubled for each failed one before.
 const PROBE_AFTER: Duration = Duration::from_secs(1);
-/// The longest pause between two probes of a quarantined request.
+/// Maximum pause between two probes of a quarantined request.
 const PROBE_AFTER_MAX: Duration = Duration::from_secs(60);
 
 /// Treatment of requests in quarantine.

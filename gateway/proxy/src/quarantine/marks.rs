@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher as _};
 
-/// Headers that are distinguished; all further ones count as one mark.
+/// Maximum number of distinguished headers. All further ones count as one mark.
 const MARKS_MAX: usize = 64;
-/// Characters of a header's name that are stored.
+/// Maximum stored length of a header's name, characters.
 const NAME_CHARS_MAX: usize = 64;
 /// The mark of a request's body; no header can be named so.
 pub(crate) const BODY: &str = "(body)";

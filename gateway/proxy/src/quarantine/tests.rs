@@ -306,7 +306,7 @@ fn only_routes_that_are_in_the_table_are_looked_at() {
 }
 
 #[test]
-fn i5_by_chance_tables_keep_their_bounds_and_only_two_deaths_of_which_one_was_alone_quarantine() {
+fn i5_in_random_runs_tables_keep_their_bounds_and_only_two_crashes_with_one_alone_quarantine() {
     for seed in 0..300 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut stage = Stage::new(4);
@@ -337,7 +337,7 @@ fn i5_by_chance_tables_keep_their_bounds_and_only_two_deaths_of_which_one_was_al
 }
 
 #[test]
-fn i5_by_chance_no_innocent_is_refused_while_hostile_requests_come_for_its_page() {
+fn i5_in_random_runs_no_innocent_request_is_refused_while_hostile_ones_come_for_its_page() {
     for seed in 0..200 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut stage = Stage::new(100);

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use sluice_observe::{Observer, RequestRecord, Work};
 use tokio::time::Instant;
 
-/// Most answered requests that wait for their worker's report; further ones get no report.
+/// Maximum number of answered requests that wait for their worker's report. Further ones get no report.
 pub(crate) const ANSWERED_MAX: usize = 20_000;
 
 /// The client's side of the record of a request that a worker got.

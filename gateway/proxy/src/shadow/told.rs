@@ -6,10 +6,10 @@ use std::rc::Rc;
 use sluice_catalog::snapshot::{PageClassSnapshot, PagesSnapshot};
 use sluice_compare::{PageDifference, PageVerdict};
 
-/// Classes that are counted by name; further ones count together.
+/// Maximum number of classes counted by name. Further ones count together.
 const CLASSES_MAX: usize = 64;
 const CLASS_OTHER: &str = "other";
-/// Characters of a path that are kept.
+/// Maximum stored length of a path, characters.
 const PATH_CHARS_MAX: usize = 200;
 
 /// See the module's text.

@@ -60,7 +60,7 @@ fn a_connection_that_closes_inside_a_body_closes_the_clients() {
 }
 
 #[test]
-fn i10_a_body_that_is_longer_than_announced_is_no_answer_while_the_client_has_nothing() {
+fn i10_a_body_longer_than_announced_is_an_error_while_the_client_has_no_byte() {
     play(async |world| {
         let (worker, mut client, mut call) = world.asked("/page").await;
         call.write(&format!("HTTP/1.1 200 OK\r\n{MARK}Content-Length: 5\r\n\r\nhello, and more")).await;
@@ -73,7 +73,7 @@ fn i10_a_body_that_is_longer_than_announced_is_no_answer_while_the_client_has_no
 }
 
 #[test]
-fn i10_what_comes_behind_an_announced_end_goes_to_nobody() {
+fn i10_bytes_after_the_announced_end_reach_no_client() {
     play(async |world| {
         let (worker, mut client, mut call) = world.asked("/page").await;
         call.write(&format!("HTTP/1.1 200 OK\r\n{MARK}Content-Length: 5\r\n\r\nhel")).await;
@@ -208,16 +208,16 @@ fn body_of_none(method: &'static str, head: &'static str, shown: &'static str) {
 }
 
 #[test]
-fn i10_the_body_of_an_answer_to_head_goes_to_nobody() {
+fn i10_the_body_of_an_answer_to_head_reaches_no_client() {
     body_of_none("HEAD", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK");
 }
 
 #[test]
-fn i10_the_body_of_a_204_goes_to_nobody() {
+fn i10_the_body_of_a_204_reaches_no_client() {
     body_of_none("GET", "HTTP/1.1 204 No Content", "HTTP/1.1 204 No Content");
 }
 
 #[test]
-fn i10_the_body_of_a_304_goes_to_nobody() {
+fn i10_the_body_of_a_304_reaches_no_client() {
     body_of_none("GET", "HTTP/1.1 304 Not Modified", "HTTP/1.1 304 Not Modified");
 }

@@ -160,7 +160,7 @@ fn an_origin_that_the_app_allows_is_allowed_to_nobody_else() {
 }
 
 #[test]
-fn i7_pages_that_depend_on_what_the_gateway_says_of_a_client_are_for_that_client() {
+fn i7_pages_that_depend_on_the_gateways_headers_about_a_client_are_for_that_client() {
     for name in ["X-Forwarded-For", "Forwarded", "x-request-id"] {
         let varied = format!("{KEPT}Vary: {name}\r\n");
         assert!(second_call(("/page", ""), &varied, ("/page", "")).is_some(), "{name}");

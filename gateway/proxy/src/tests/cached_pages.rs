@@ -87,7 +87,7 @@ fn a_page_is_sent_to_all_as_it_is_written_and_to_who_joins_late_from_its_beginni
 }
 
 #[test]
-fn i7_what_turns_out_to_be_for_one_goes_to_the_first_and_the_others_are_rendered_in_their_order() {
+fn i7_a_private_answer_goes_to_the_first_client_and_the_others_are_rendered_in_their_order() {
     play_with(on, async |world| {
         let worker = world.worker().await;
         let mut clients = asking(&world, "/mine", 3).await;
@@ -152,7 +152,7 @@ fn i7_no_hit_is_a_page_that_is_purged_replaced_stale_or_for_another() {
 }
 
 #[test]
-fn i1_a_render_that_nobody_waits_for_any_more_keeps_its_slot_until_the_app_has_ended() {
+fn i1_a_render_without_waiting_clients_keeps_its_slot_until_the_app_has_ended_it() {
     play_with(on, async |world| {
         let worker = world.worker().await;
         let clients = asking(&world, "/page", 2).await;

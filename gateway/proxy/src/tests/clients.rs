@@ -23,7 +23,7 @@ fn a_client_that_leaves_while_it_waits_leaves_the_queue() {
 }
 
 #[test]
-fn i1_a_client_that_leaves_its_worker_frees_nothing_until_the_app_has_ended() {
+fn i1_a_client_that_leaves_frees_no_slot_until_the_app_has_ended_the_request() {
     play(async |world| {
         let (worker, client, mut call) = world.asked("/page").await;
         world.pass(20).await;
@@ -67,7 +67,7 @@ fn a_client_that_half_closes_gets_what_was_written_by_then() {
 }
 
 #[test]
-fn i2_a_client_that_takes_nothing_costs_its_worker_no_time_and_is_cut_off_after_a_minute() {
+fn i2_a_client_that_reads_nothing_takes_no_time_of_its_worker_and_is_cut_off_after_a_minute() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client_that_takes(4096));
         client.get("/page").await;
@@ -127,7 +127,7 @@ fn i6_a_head_that_drips_is_refused_at_its_deadline_and_one_that_never_comes_is_c
 }
 
 #[test]
-fn i2_a_body_slower_than_the_minimum_is_refused_and_no_worker_sees_it() {
+fn i2_a_body_slower_than_the_minimum_is_refused_and_reaches_no_worker() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client());
         client.send("POST /form HTTP/1.1\r\nHost: app.test\r\nContent-Length: 100\r\n\r\n").await;

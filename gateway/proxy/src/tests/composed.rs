@@ -57,7 +57,7 @@ fn count(world: &World, end: IncludeEnd) -> u64 {
 }
 
 #[test]
-fn i1_i2_includes_are_rendered_by_the_worker_that_rendered_their_page_which_does_not_wait_for_them() {
+fn i1_i2_the_worker_that_rendered_a_page_renders_its_includes_without_waiting_for_them() {
     play_with(on, async |world| {
         let worker = world.worker().await;
         let (mut client, mut call) = asked(&world, &worker, "/page").await;
@@ -124,7 +124,7 @@ fn late_include_leaves_its_alt_or_nothing_and_the_page_is_sent() {
 }
 
 #[test]
-fn i3_include_whose_worker_dies_leaves_its_alt_and_one_that_fails_nothing() {
+fn i3_include_whose_worker_dies_shows_its_alt_and_one_that_fails_shows_nothing() {
     play_with(on, async |world| {
         let worker = world.worker().await;
         let (mut client, mut call) = asked(&world, &worker, "/page").await;
@@ -277,7 +277,7 @@ fn i6_depth_and_count_of_includes_are_bounded_also_where_a_page_includes_itself(
 }
 
 #[test]
-fn i6_include_that_is_too_large_is_left_out() {
+fn i6_include_that_is_too_large_is_omitted() {
     let limits = |config: &mut Config| {
         on(config);
         config.bounds.include_bytes_max = 2_000;
@@ -296,7 +296,7 @@ fn i6_include_that_is_too_large_is_left_out() {
 }
 
 #[test]
-fn i2_page_of_megabytes_frees_its_worker_while_its_first_include_is_waited_for() {
+fn i2_page_of_megabytes_frees_its_worker_while_it_waits_for_its_first_include() {
     play_with(on, async |world| {
         let worker = world.worker().await;
         let (mut client, mut call) = asked(&world, &worker, "/page").await;
@@ -401,7 +401,7 @@ fn compressed_page_passes_as_it_is_and_is_told_of_once_a_minute() {
         answer(&mut call, &fields, "zipped").await;
         client.answer().await;
         assert_eq!(count(&world, IncludeEnd::Failed), 2);
-        assert_eq!(world.notes().iter().filter(|note| note.contains("is to be composed")).count(), 1);
+        assert_eq!(world.notes().iter().filter(|note| note.contains("cannot be composed")).count(), 1);
     });
 }
 
@@ -439,7 +439,7 @@ fn include_has_the_fields_of_its_client_and_none_that_are_about_its_page() {
 }
 
 #[test]
-fn i6_kept_page_is_written_for_a_slow_client_no_faster_than_it_takes_it() {
+fn i6_cached_page_is_written_to_a_slow_client_no_faster_than_it_reads() {
     play_with(with_cache, async |world| {
         let worker = world.worker().await;
         let (mut client, mut call) = asked(&world, &worker, "/page").await;

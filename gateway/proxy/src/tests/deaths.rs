@@ -34,7 +34,7 @@ fn i5_a_get_whose_worker_dies_before_a_byte_of_its_answer_gets_a_second_worker()
 }
 
 #[test]
-fn i5_a_get_that_kills_its_second_worker_too_is_answered_with_an_error() {
+fn i5_a_get_that_crashes_its_second_worker_too_gets_an_error() {
     play(async |world| {
         let (worker, mut client, call) = world.asked("/page").await;
         drop(call);
@@ -71,7 +71,7 @@ fn a_request_that_its_worker_gave_back_in_the_moment_of_its_exit_gets_the_next_o
 }
 
 #[test]
-fn i5_a_post_whose_worker_dies_with_it_is_not_sent_again() {
+fn i5_a_post_that_crashes_its_worker_is_not_retried() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client());
         client.post("/form", "name=value").await;
@@ -85,7 +85,7 @@ fn i5_a_post_whose_worker_dies_with_it_is_not_sent_again() {
 }
 
 #[test]
-fn i3_i5_a_post_that_no_worker_has_read_gets_another() {
+fn i3_i5_a_post_that_no_worker_has_read_gets_another_worker() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client());
         // It dies before it accepts.
@@ -148,7 +148,7 @@ fn a_connection_that_outlives_its_worker_is_not_waited_for() {
 }
 
 #[test]
-fn i4_a_worker_that_is_known_to_die_gets_nothing_more() {
+fn i4_a_worker_that_is_known_to_die_gets_no_more_requests() {
     play(async |world| {
         let (worker, mut client, mut call) = world.asked("/page").await;
         world.gate.workers().faulted(worker.id);
@@ -184,7 +184,7 @@ fn a_dying_worker_has_longer_until_its_exit_is_known() {
 }
 
 #[test]
-fn i3_what_waits_in_the_queue_outlives_every_worker() {
+fn i3_queued_requests_outlive_every_worker() {
     play(async |world| {
         let (worker, mut first, call) = world.asked("/first").await;
         let mut second = world.client();

@@ -25,7 +25,7 @@ fn a_whole_answer_frees_the_slot_and_its_connection_carries_the_next_request() {
 }
 
 #[test]
-fn i3_a_worker_that_closes_before_its_head_costs_its_client_an_error_and_keeps_the_slot_until_it_reports() {
+fn i3_a_worker_that_closes_before_its_headers_gives_its_client_an_error_and_keeps_the_slot_until_it_reports() {
     play(async |world| {
         let (worker, mut client, call) = world.asked("/page").await;
         let (id, gate) = (call.id, &world.gate);
@@ -44,7 +44,7 @@ fn i3_a_worker_that_closes_before_its_head_costs_its_client_an_error_and_keeps_t
 }
 
 #[test]
-fn i1_a_worker_that_neither_reports_nor_exits_is_given_up_with_its_slot() {
+fn i1_a_worker_that_neither_reports_nor_exits_is_replaced_with_its_slot() {
     play(async |world| {
         let (worker, mut client, call) = world.asked("/page").await;
         drop(call);
@@ -97,22 +97,22 @@ fn malformed(written: String, why: &'static str) {
 }
 
 #[test]
-fn i8_bytes_that_are_no_head_are_answered_with_502() {
+fn i8_bytes_that_are_not_headers_give_the_client_502() {
     malformed("<!doctype html>\r\n\r\n".to_owned(), "status line");
 }
 
 #[test]
-fn i6_a_head_that_does_not_end_is_cut_at_its_bound() {
+fn i6_headers_without_an_end_are_cut_off_at_their_limit() {
     malformed(format!("HTTP/1.1 200 OK\r\nX-Long: {}", "x".repeat(70_000)), "too long");
 }
 
 #[test]
-fn i6_a_head_of_too_many_fields_is_refused() {
+fn i6_headers_with_too_many_fields_are_refused() {
     malformed(format!("HTTP/1.1 200 OK\r\n{}\r\n", "X-A: b\r\n".repeat(257)), "too many");
 }
 
 #[test]
-fn i8_an_upgrade_that_nobody_asked_for_is_no_answer() {
+fn i8_an_upgrade_without_a_request_for_it_is_an_error() {
     malformed(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".to_owned(),
         "the client did not request",
@@ -120,7 +120,7 @@ fn i8_an_upgrade_that_nobody_asked_for_is_no_answer() {
 }
 
 #[test]
-fn i8_two_lengths_that_differ_are_no_answer() {
+fn i8_two_different_lengths_are_an_error() {
     malformed("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab".to_owned(), "ength");
 }
 
@@ -179,7 +179,7 @@ fn a_client_of_http_1_0_gets_no_interim_answer() {
 }
 
 #[test]
-fn i6_interim_answers_that_nobody_reads_are_dropped_beyond_their_bound() {
+fn i6_unread_interim_answers_are_dropped_beyond_their_limit() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client_that_takes(64));
         client.get("/page").await;

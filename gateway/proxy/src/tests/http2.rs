@@ -36,7 +36,7 @@ async fn drive(world: &World, connection: &mut Connection<End, Bytes>) {
 }
 
 #[test]
-fn i6_a_connection_that_takes_nothing_is_cut_off_and_its_worker_is_free_long_before() {
+fn i6_a_connection_that_reads_nothing_is_cut_off_and_its_worker_is_free_long_before() {
     play(async |world| {
         let (worker, (end, serving)) = (world.worker().await, world.http2(16 * 1024));
         let (mut ask, mut connection) = shake_hands(end).await;
@@ -55,7 +55,7 @@ fn i6_a_connection_that_takes_nothing_is_cut_off_and_its_worker_is_free_long_bef
 }
 
 #[test]
-fn i6_a_client_that_never_asks_is_told_to_leave_at_the_time_for_headers() {
+fn i6_a_client_without_a_request_is_disconnected_at_the_time_limit_for_headers() {
     play(async |world| {
         let (end, serving) = world.http2(16 * 1024);
         let (_ask, connection) = shake_hands(end).await;
@@ -120,7 +120,7 @@ async fn reason_after(end: End, flood: &[u8]) -> Option<u32> {
 }
 
 #[test]
-fn i6_a_flood_of_frames_that_carry_nothing_of_a_request_ends_its_connection_and_no_other() {
+fn i6_a_flood_of_frames_without_request_data_ends_its_connection_and_no_other() {
     let one_more = 1_u32.to_be_bytes();
     let floods = [
         ("WINDOW_UPDATE", frame(8, 0, &one_more)),

@@ -92,7 +92,7 @@ fn the_next_answer_that_may_be_kept_is_kept_whatever_came_before() {
 }
 
 #[test]
-fn i7_nobody_waits_for_the_render_of_a_page_that_was_for_one_and_each_gets_its_own() {
+fn i7_no_client_waits_for_the_render_of_a_private_page_and_each_gets_its_own() {
     play_with(on, async |world| {
         world.gate.dispatch.scale(3);
         let workers = [world.worker().await, world.worker().await, world.worker().await];
@@ -155,7 +155,7 @@ fn a_kept_page_stays_where_another_kind_of_visitor_is_answered_alone() {
 const STALE: &str = "Cache-Control: public, max-age=1, stale-while-revalidate=600\r\nVary: X-Lang\r\n";
 
 #[test]
-fn i7_a_page_that_is_private_when_it_is_renewed_goes_and_its_other_variants_stay() {
+fn i7_a_page_that_is_private_when_renewed_is_removed_and_its_other_variants_stay() {
     play_with(on, async |world| {
         let worker = world.worker().await;
         let mut client = asking(&world, "X-Lang: de\r\n").await;
@@ -237,7 +237,7 @@ fn what_a_client_asks_besides_reaches_the_app_where_its_page_is_for_it_alone_and
 }
 
 #[test]
-fn i7_an_answer_for_one_among_lone_renders_neither_marks_nor_drops_what_another_brought() {
+fn i7_a_private_answer_among_separate_renders_neither_marks_nor_drops_a_cached_page() {
     play_with(on, async |world| {
         world.gate.dispatch.scale(3);
         let workers = [world.worker().await, world.worker().await, world.worker().await];

@@ -191,7 +191,7 @@ fn a_worker_that_never_purges_its_parts_holds_nobody_up() {
 }
 
 #[test]
-fn i7_the_host_that_a_trusted_proxy_names_tells_pages_apart() {
+fn i7_the_host_from_a_trusted_proxy_distinguishes_pages() {
     let trusting = |config: &mut Config| {
         on(config);
         config.server.trusted_peers = vec!["0.0.0.0/0".to_owned(), "::/0".to_owned()];

@@ -26,7 +26,7 @@ fn a_kept_connection_that_closes_while_it_is_idle_is_noticed_before_it_is_used()
 }
 
 #[test]
-fn i5_a_kept_connection_that_closes_unread_under_a_request_costs_nothing_even_a_post() {
+fn i5_an_idle_connection_that_closes_before_it_reads_a_request_loses_not_even_a_post() {
     play(async |world| {
         let (worker, mut client, call) = answered(&world).await;
         client.post("/form", "name=value").await;
@@ -44,7 +44,7 @@ fn i5_a_kept_connection_that_closes_unread_under_a_request_costs_nothing_even_a_
 }
 
 #[test]
-fn i5_a_kept_connection_that_closes_in_the_same_moment_costs_nothing() {
+fn i5_an_idle_connection_that_closes_in_the_same_moment_loses_no_request() {
     play(async |world| {
         let (worker, mut client, call) = answered(&world).await;
         // The slot learns of both at once.
@@ -57,7 +57,7 @@ fn i5_a_kept_connection_that_closes_in_the_same_moment_costs_nothing() {
 }
 
 #[test]
-fn i5_a_request_is_sent_again_once_on_a_new_connection_and_then_no_more() {
+fn i5_a_request_is_retried_once_on_a_new_connection_and_then_no_more() {
     play(async |world| {
         let (worker, mut client, call) = answered(&world).await;
         client.get("/page").await;
@@ -74,7 +74,7 @@ fn i5_a_request_is_sent_again_once_on_a_new_connection_and_then_no_more() {
 }
 
 #[test]
-fn i5_a_post_that_the_worker_has_read_a_byte_of_is_not_sent_again() {
+fn i5_a_post_of_which_the_worker_has_read_a_byte_is_not_retried() {
     play(async |world| {
         let (worker, mut client, call) = answered(&world).await;
         client.post("/form", "name=value").await;
@@ -89,7 +89,7 @@ fn i5_a_post_that_the_worker_has_read_a_byte_of_is_not_sent_again() {
 }
 
 #[test]
-fn i5_without_a_preload_what_was_sent_is_not_sent_again() {
+fn i5_without_a_preload_a_sent_request_is_not_retried() {
     play(async |world| {
         let (worker, mut client) = (world.worker_without_preload().await, world.client());
         client.get("/first").await;
@@ -135,23 +135,23 @@ fn foreign(written: &'static str) {
 }
 
 #[test]
-fn i10_an_answer_without_the_requests_token_reaches_nobody() {
+fn i10_an_answer_without_the_requests_token_reaches_no_client() {
     foreign("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate");
 }
 
 #[test]
-fn i10_an_answer_with_another_token_reaches_nobody() {
+fn i10_an_answer_with_another_token_reaches_no_client() {
     foreign("HTTP/1.1 200 OK\r\nx-sluice-answer: 0123456789abcdef\r\nContent-Length: 4\r\n\r\nlate");
 }
 
 #[test]
-fn i10_a_head_that_half_of_another_precedes_reaches_nobody() {
+fn i10_headers_after_half_of_other_headers_reach_no_client() {
     // The token is right, and is not the first field.
     foreign("HTTP/1.1 200 OK\r\nX-Late: HTTP/1.1 200 OK\r\n{mark}Content-Length: 4\r\n\r\nlate");
 }
 
 #[test]
-fn i10_a_status_line_that_half_of_another_precedes_reaches_nobody() {
+fn i10_a_status_line_after_half_of_another_reaches_no_client() {
     foreign("HTTP/1.1 200 HTTP/1.1 200 OK\r\n{mark}Content-Length: 4\r\n\r\nlate");
 }
 

@@ -4,7 +4,7 @@ use super::worker::MARK;
 use super::world::{play, play_with};
 
 #[test]
-fn i1_a_worker_that_never_answers_costs_its_client_an_error_after_a_minute_and_keeps_its_slot() {
+fn i1_a_worker_that_never_answers_gives_its_client_an_error_after_a_minute_and_keeps_its_slot() {
     play(async |world| {
         let (worker, mut client, mut call) = world.asked("/page").await;
         assert_eq!(client.answer().await, "HTTP/1.1 504 Gateway Timeout, SLU-WORKER-TIMEOUT");
@@ -20,7 +20,7 @@ fn i1_a_worker_that_never_answers_costs_its_client_an_error_after_a_minute_and_k
 }
 
 #[test]
-fn i1_a_worker_that_never_answers_is_given_up_after_the_time_for_what_nobody_waits_for() {
+fn i1_a_worker_that_never_answers_is_replaced_after_the_time_for_abandoned_answers() {
     play(async |world| {
         let (worker, mut client, mut call) = world.asked("/page").await;
         client.answer().await;
@@ -131,7 +131,7 @@ fn a_request_beyond_the_queues_length_is_refused_at_once() {
 }
 
 #[test]
-fn i1_a_request_that_the_app_gives_back_waits_for_the_one_that_it_has_not_ended() {
+fn i1_a_request_returned_by_the_app_waits_for_the_unended_request() {
     play(async |world| {
         let (worker, mut client, mut first) = world.asked("/first").await;
         // Answered, but the app goes on with it.
@@ -181,7 +181,7 @@ fn a_request_that_the_app_gives_back_goes_to_a_worker_that_is_free() {
 }
 
 #[test]
-fn i1_a_worker_that_never_ends_what_it_answered_is_given_up() {
+fn i1_a_worker_that_never_ends_an_answered_request_is_replaced() {
     play(async |world| {
         let (worker, mut client, _held) = world.given_back().await;
         let refused = client.answer().await;

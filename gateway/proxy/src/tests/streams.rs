@@ -47,7 +47,7 @@ fn a_tunnel_leaves_its_slot_and_carries_bytes_both_ways_until_the_client_leaves(
 }
 
 #[test]
-fn i1_a_slot_is_an_upgrades_until_the_app_switches() {
+fn i1_an_upgrade_holds_its_slot_until_the_app_switches_protocols() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client());
         client.send(UPGRADE).await;

@@ -12,8 +12,9 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Most requests that a worker may be handed ahead, beside those that it holds. Each has a connection of its own. With 32 clients of a
-/// trivial handler, 8 cost the gateway a quarter less than 2, and 16 no less than 8 (`docs/decisions/0058-light-requests-in-batches.md`).
+/// Maximum number of requests handed ahead to a worker. Each has a connection of its own. With 32 clients of a
+/// trivial handler, 8 cost the gateway a quarter less than 2, and 16 no less than 8
+/// (`docs/decisions/0058-light-requests-in-batches.md`).
 pub(crate) const AHEAD_MAX: u32 = 8;
 /// Bytes of a number in the pipe: 64 bits, least significant byte first.
 const ENTRY_BYTES: usize = 8;

@@ -10,7 +10,7 @@ use super::handed::{AHEAD_MAX, Pipe};
 use super::request::WorkerRequest;
 use super::slots::Slots;
 
-/// Largest request in bytes that is handed ahead: unread bytes lie in the kernel.
+/// Maximum size of a request that is handed ahead, bytes. Unread bytes lie in the kernel.
 const REQUEST_BYTES_MAX: u64 = 16 * 1024;
 
 impl WorkerRequest {

@@ -27,7 +27,7 @@ use sluice_wire::respond::answer::{Answer, Origin};
 use sluice_wire::respond::reader::AnswerTo;
 use sluice_wire::signal::Signal;
 
-/// Most characters of a path that operators are shown.
+/// Maximum shown length of a path, characters.
 const PATH_CHARS_MAX: usize = 200;
 
 /// Last bytes of every request head.

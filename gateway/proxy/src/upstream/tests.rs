@@ -209,7 +209,7 @@ async fn live(seed: u64, marks: bool) {
 }
 
 #[tokio::test]
-async fn i10_no_byte_of_an_answer_reaches_another_whatever_the_worker_writes() {
+async fn i10_no_byte_of_an_answer_reaches_another_request_whatever_the_worker_writes() {
     let first = std::env::var("SLUICE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_250_101);
     tokio::task::LocalSet::new()
         .run_until(async {
@@ -255,7 +255,7 @@ async fn an_answer_that_comes_as_its_poll_is_said_to_wait_comes_whole() {
 }
 
 #[test]
-fn i1_a_lease_that_is_dropped_is_told_of_and_one_that_was_given_back_is_not() {
+fn i1_a_dropped_lease_is_reported_and_a_returned_one_is_not() {
     let (sender, lost) = std::sync::mpsc::channel();
     let lease = |request| Lease::new(WorkerId(3), RequestId(request), &sender);
     lease(1).end();

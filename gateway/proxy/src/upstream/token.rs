@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn i10_a_token_is_the_same_for_its_request_alone_and_another_in_another_gateway() {
+    fn i10_a_token_is_unique_to_its_request_and_gateway() {
         let (ours, theirs) = (Tokens::default(), Tokens::default());
         assert_eq!(ours.of(RequestId(7)), ours.of(RequestId(7)));
         assert_ne!(ours.of(RequestId(7)), ours.of(RequestId(8)));

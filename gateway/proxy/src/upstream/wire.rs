@@ -19,7 +19,7 @@ use sluice_wire::socket::Socket;
 /// Bytes that one read from a worker takes at most.
 pub(crate) const READ_BYTES: usize = 32 * 1024;
 
-/// Longest time for which a worker may keep its backlog full.
+/// Maximum time for which a worker may leave its backlog full.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// True for errors that do not mean that the worker failed: its backlog is full because it computes, or the gateway is

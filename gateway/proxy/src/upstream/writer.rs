@@ -11,7 +11,7 @@ use super::wire::{READ_BYTES, Wire};
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::fill::FillReader;
 
-/// Size up to which a request that was written at once is also read at once: less than a runtime takes in one read.
+/// Maximum size of a request that is written and read in one piece, bytes. Less than a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
 
 type Reading = Pin<Box<dyn Future<Output = (FillReader, io::Result<Option<Bytes>>)>>>;

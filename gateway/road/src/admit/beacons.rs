@@ -9,7 +9,7 @@ use super::rate::{Key, NS_PER_S, Pace, Table};
 /// Limit for one address. A page sends one beacon when it is left, so this suffices for whole offices behind one
 /// address.
 const RATE: Rate = Rate { count: 60, period_s: 60, burst: 60 };
-/// Addresses that are remembered, each in some 50 bytes.
+/// Maximum number of remembered addresses, each of about 50 bytes.
 const ADDRESSES_MAX: usize = 10_000;
 
 /// Allowance of each address.

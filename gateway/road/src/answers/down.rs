@@ -37,7 +37,7 @@ pub(crate) fn answer(
     // In which form the client wants it has been found out there.
     let usual = refuse::answer(refusal, request_id, head, pages);
     let wants = |form: &[u8]| usual.head.fields.get("content-type").is_some_and(|value| value.starts_with(form));
-    let text = format!("The app has ended: {}\n\n{}\n", last_words.status, without_colours(&last_words.stderr_tail));
+    let text = format!("The app has exited: {}\n\n{}\n", last_words.status, without_colours(&last_words.stderr_tail));
     let (content_type, body) = if wants(b"text/html") {
         ("text/html; charset=utf-8", page(last_words))
     } else if wants(b"application/problem+json") {
@@ -63,9 +63,11 @@ fn page(LastWords { status, stderr_tail }: &LastWords) -> String {
         format!("<pre>{stderr}</pre>")
     };
     format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>The app has ended</title><style>{STYLE}</style></head>\
-         <body><h1>The app has ended: {status}</h1>{said}<p>It starts again when one of its files changes, and this page \
-         follows. <code>sluice dev</code> shows this page; production does not.</p><script>{SCRIPT}</script></body></html>\n"
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>The app has \
+         exited</title><style>{STYLE}</style></head>\
+         <body><h1>The app has exited: {status}</h1>{said}<p>It restarts when one of its files changes, and this \
+         page reloads. <code>sluice dev</code> shows this page; production does \
+         not.</p><script>{SCRIPT}</script></body></html>\n"
     )
 }
 
@@ -117,11 +119,11 @@ mod tests {
         let (content_type, body) = answered("application/json");
         assert_eq!(content_type, "application/problem+json");
         let problem: serde_json::Value = serde_json::from_str(&body).unwrap();
-        assert_eq!(problem["detail"], "The app has ended: exit code 1\n\nError: no\n");
+        assert_eq!(problem["detail"], "The app has exited: exit code 1\n\nError: no\n");
         assert_eq!((&problem["code"], &problem["request_id"]), (&"SLU-APP-DOWN".into(), &"id-1".into()));
         let (content_type, body) = answered("*/*");
         assert_eq!(content_type, "text/plain; charset=utf-8");
-        assert_eq!(body, "The app has ended: exit code 1\n\nError: no\n");
+        assert_eq!(body, "The app has exited: exit code 1\n\nError: no\n");
     }
 
     #[test]

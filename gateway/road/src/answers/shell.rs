@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::unusable::Unusable;
 
-/// Most bytes of one shell.
+/// Maximum size of a shell, bytes.
 const SHELL_BYTES_MAX: usize = 1024 * 1024;
 
 /// A shell, as it is sent.

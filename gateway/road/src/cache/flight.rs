@@ -23,7 +23,7 @@ use sluice_wire::respond::answer::Answer;
 use sluice_wire::respond::encode::Size;
 use sluice_wire::respond::fill::{Fill, FillReader, Key};
 
-/// Interim heads that are stored for the first client.
+/// Maximum number of interim responses stored for the first client.
 const INFORMATIONAL_MAX: usize = 8;
 /// Bytes of a file that are read back at once.
 pub(crate) const READ_BYTES: usize = 64 * 1024;

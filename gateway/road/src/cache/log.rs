@@ -11,7 +11,8 @@ use std::rc::Rc;
 use sluice_cache::{Moment, begins, coarse, is_page, names_of};
 use sluice_catalog::snapshot::Purge;
 
-/// Purges that are remembered for renders and walks under way. One that began before them counts as affected by any forgotten purge.
+/// Maximum number of purges remembered for running renders and walks. One that began before them counts as affected
+/// by any forgotten purge.
 const PURGES_MAX: usize = 10_000;
 
 /// One purge.
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn i6_remembered_purges_take_little_memory_however_long_what_they_mean_is() {
+    fn i6_remembered_purges_use_little_memory_even_with_long_names() {
         let log = Rc::new(Log::default());
         let since = log.since_now();
         for at in 0..2 * PURGES_MAX {

@@ -45,7 +45,7 @@ enum RenderOutcome {
     Again(Option<Dimensions>),
 }
 
-/// Number of times that a client waits for a render that turns out to be for others, before a worker is asked for it alone.
+/// Maximum number of shared renders that a client waits for before it gets its own.
 const WAITS_MAX: u32 = 3;
 
 /// Answers from the cache, or with a render that others get too; `None` if a worker is to be asked for this client alone. The request is

@@ -8,7 +8,7 @@ use quick_cache::unsync::Cache;
 use sluice_tier::Position;
 use tokio::time::Instant;
 
-/// Most pages that are marked at once; further ones replace those that are asked for least.
+/// Maximum number of marked pages. Further ones replace those that are asked for least.
 const MARKS_MAX: usize = 20_000;
 
 /// One mark.

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::pages::Pages;
 use super::rules::rules;
 
-/// Longest wait for pages that are still to be written when the gateway exits.
+/// Maximum wait for unwritten pages when the gateway exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Pages {
@@ -56,18 +56,18 @@ impl Pages {
         while let Some(heard) = heard.recv().await {
             match heard {
                 DiskEvent::Ready(pages) => {
-                    self.note_disk(Level::Info, &format!("it is in use, with {pages} pages of before"));
+                    self.note_disk(Level::Info, &format!("it is in use, with {pages} pages from before"));
                 }
                 DiskEvent::Busy if is_successor => {}
                 DiskEvent::Busy => {
-                    let text = "another gateway uses it; pages are kept in memory alone until that one has gone";
+                    let text = "another gateway uses it; pages are only in memory until that gateway exits";
                     self.note_disk(Level::Warn, text);
                 }
                 DiskEvent::Unusable(why) => {
-                    self.note_disk(Level::Error, &format!("pages are kept in memory alone: {why}"));
+                    self.note_disk(Level::Error, &format!("pages are only in memory: {why}"));
                 }
                 DiskEvent::Fails(why) => {
-                    let text = format!("it cannot be written, and pages are kept in memory alone meanwhile: {why}");
+                    let text = format!("it cannot be written, so pages are only in memory meanwhile: {why}");
                     self.note_disk(Level::Warn, &text);
                 }
                 DiskEvent::Works => self.note_disk(Level::Info, "it can be written again"),

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::Cache;
 use crate::road::settings::Settings;
 
-/// Most variants of one page, on all hosts, that are shown.
+/// Maximum number of shown variants of one page, on all hosts.
 const KEPT_MAX: usize = 100;
 
 /// See the module's text.

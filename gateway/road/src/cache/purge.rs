@@ -15,10 +15,10 @@ use super::log::PurgeEntry;
 use super::pages::Pages;
 use super::{Cache, SuccessorPurger};
 
-/// Longest time that a client which asked for a purge waits for workers that do not report that they have purged their parts of pages.
+/// Maximum time that a client which requested a purge waits for workers that do not report the purge of their parts.
 const PARTS_MAX: Duration = Duration::from_secs(5);
 
-/// Longest time that the answer to a change waits until the purge is in force in all stores that outlive this gateway.
+/// Maximum time that the answer to a change waits until the purge has reached all stores that outlive this gateway.
 const CHANGE_MAX: Duration = Duration::from_secs(1);
 
 /// Receivers for the purges that others carry out besides this gateway's thread.

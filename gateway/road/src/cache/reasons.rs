@@ -8,7 +8,7 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::UnkeptSnapshot;
 use tokio::time::Instant;
 
-/// Pages of which the latest reason is remembered.
+/// Maximum number of pages whose latest reason is remembered.
 const UNKEPT_MAX: usize = 20_000;
 
 /// Reason why a page was not cached.
@@ -36,11 +36,11 @@ impl Why {
             Why::Refused(refused) => refused.as_str().to_owned(),
             Why::TooLarge => "it is larger than 4 MiB".to_owned(),
             Why::NoRoom => "memory.buffers_bytes_max and temp.bytes_max left no room while it was rendered".to_owned(),
-            Why::Endless => "it is an event stream, or nothing says where it ends".to_owned(),
-            Why::Worse => "it is an error, and the page from before may still be used".to_owned(),
+            Why::Endless => "it is an event stream, or the end of its body is not marked".to_owned(),
+            Why::Worse => "it is an error, and the previous page may still be used".to_owned(),
             Why::HasTrailers => "it has trailers".to_owned(),
             Why::Outdated => "it was purged or changed while it was rendered".to_owned(),
-            Why::Failed(code) => format!("it has no whole answer: {}", code.entry().code),
+            Why::Failed(code) => format!("its answer is incomplete: {}", code.entry().code),
         }
     }
 }

@@ -18,7 +18,7 @@ pub async fn hear_other_gateways(road: Rc<Road>) {
         take(&road, tier, heard);
     }
     tier.tier.went_down();
-    note(&road, Level::Error, "its thread was lost to a fault in the gateway; it stays disabled until the next start");
+    note(&road, Level::Error, "a fault in the gateway stopped its thread; it stays disabled until the next start");
 }
 
 fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
@@ -32,18 +32,14 @@ fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
         TierEvent::Down(why) => {
             second.tier.went_down();
             if second.told_up.replace(Some(false)) != Some(false) {
-                let rates = if road.config().rate.shared {
-                    ", and clients' requests are counted by each gateway alone"
-                } else {
-                    ""
-                };
-                let text =
-                    format!("{why}; pages are kept in this gateway's memory alone{rates} until it answers in time");
+                let rates =
+                    if road.config().rate.shared { ", and each gateway counts clients' requests alone" } else { "" };
+                let text = format!("{why}; pages are only in this gateway's memory{rates} until it answers in time");
                 note(road, Level::Warn, &text);
             }
         }
         TierEvent::Refuses(Some(why)) => note(road, Level::Warn, &format!("it refuses pages: {why}")),
-        TierEvent::Refuses(None) => note(road, Level::Info, "it takes pages again"),
+        TierEvent::Refuses(None) => note(road, Level::Info, "it accepts pages again"),
         // Workers purge what they keep themselves whatever comes of it.
         TierEvent::Purge(purge, is_soft) => drop(road.pages.purge_here(purge, is_soft, Vec::new())),
         TierEvent::Lost => {
@@ -51,7 +47,7 @@ fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
             note(
                 road,
                 Level::Warn,
-                "its purges were lost; all pages in memory count as stale, as one of them may have been purged",
+                "its purges were lost; all pages in memory count as stale, because any of them may have been purged",
             );
         }
     }

@@ -12,7 +12,7 @@ use sluice_message::{Fields, ResponseHead};
 use super::log::{PurgeEntry, Tags};
 use crate::respond::compress::KeptBody;
 
-/// Most variants of one page; further ones replace the oldest.
+/// Maximum number of variants of one page. Further ones replace the oldest.
 const VARIANTS_MAX: usize = 16;
 /// Estimated bytes of a variant besides its head and body.
 const OVERHEAD_BYTES: usize = 600;

@@ -16,9 +16,9 @@ use sluice_wire::front::tls::CertificateValidity;
 
 /// Pause between two checks whether another config is in force.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Most certificates that an alarm names.
+/// Maximum number of certificates in an alarm.
 const NAMED_MAX: usize = 3;
-/// Most certificates that `sluice status` shows.
+/// Maximum number of certificates in `sluice status`.
 const SHOWN_MAX: usize = 100;
 
 /// Connection to the thread that requests certificates; `None` until a config has names for a CA.
@@ -66,7 +66,8 @@ fn start(road: &Road) -> Option<mpsc::Receiver<AcmeNotice>> {
         }
         Err(error) => {
             let text = format!(
-                "no certificate is asked for (acme.names): {error}. Raise the limit on processes (pids.max of the cgroup, \
+                "no certificate is requested (acme.names): {error}. Raise the limit on processes (pids.max of the \
+                 cgroup, \
                  ulimit -u), and start again"
             );
             road.observer.emit(Event::Note { level: Level::Error, text: &text });
@@ -88,13 +89,13 @@ async fn hear(told: &mut Option<mpsc::Receiver<AcmeNotice>>) -> AcmeNotice {
 fn tell(road: &Road, told: &AcmeNotice) {
     let (level, text) = match told {
         AcmeNotice::Obtained { name, days } => {
-            (Level::Info, format!("the CA has given a certificate for {name}, valid for {days} days"))
+            (Level::Info, format!("the CA has issued a certificate for {name}, valid for {days} days"))
         }
         AcmeNotice::Failed { name, text, again_s } => {
             let has_one = road.renewals.states().iter().any(|state| state.name == *name && state.validity.is_some());
-            let kept = if has_one { "the present one stays in force. " } else { "" };
+            let kept = if has_one { "the current one stays in use. " } else { "" };
             let text =
-                format!("no new certificate for {name}: {text}. {kept}The CA is asked again in {}", span(*again_s));
+                format!("no new certificate for {name}: {text}. {kept}Sluice asks the CA again in {}", span(*again_s));
             (if has_one { Level::Warn } else { Level::Error }, text.replace(". the present", ". The present"))
         }
     };
@@ -151,7 +152,7 @@ impl Road {
             };
             let advice = match (known.key == ASKED).then(|| problem(&known.name)) {
                 Some(problem) => problem.unwrap_or_else(|| "the CA has not been asked yet".to_owned()),
-                None => format!("put a new one into {}, which the gateway notices by itself", known.file),
+                None => format!("put a new one into {}; the gateway loads it by itself", known.file),
             };
             Some(format!("the certificate of {} {when}: {advice}", known.name))
         });

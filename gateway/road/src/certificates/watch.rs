@@ -37,11 +37,11 @@ pub async fn run(road: Rc<Road>) {
             Ok(Some(certificates)) => {
                 broken = FileFault::default();
                 road.serve_certificates(Arc::new(certificates));
-                let text = "the files of certificates have changed: new connections get what they hold now";
+                let text = "certificate files have changed: new connections get the new certificates";
                 road.observer.emit(Event::Note { level: Level::Info, text });
             }
             Err(error) if broken.is_to_be_told(seen) => {
-                let text = format!("certificates stay as they are: {} {error}", error.key());
+                let text = format!("certificates are unchanged: {} {error}", error.key());
                 road.observer.emit(Event::Note { level: Level::Error, text: &text });
             }
             Ok(None) | Err(_) => {}

@@ -107,8 +107,9 @@ fn tell_encoded(road: &Road, request: &Request) {
     road.transforms.composer.count(IncludeEnd::Failed, 1);
     if road.transforms.composer.may_tell() {
         let text = format!(
-            "the page {} is to be composed, and the app has compressed it although it was not asked to: it was sent without its includes; \
-             have the app compress only what has Accept-Encoding, and set compression.enabled",
+            "the page {} cannot be composed, because the app compressed it without being asked to. It was sent \
+             without its includes. Let the app compress only for requests with Accept-Encoding, and set \
+            compression.enabled",
             request.head.path()
         );
         road.observer.emit(sluice_journal::Event::Note { level: Level::Warn, text: &text });

@@ -44,7 +44,7 @@ impl UpstreamRoutes {
     }
 }
 
-/// Number of times that a path may be encoded.
+/// Maximum number of times that a path may be encoded.
 const ENCODINGS_MAX: usize = 3;
 
 /// Whether servers are known to read another path from this one than the gateway does: dot segments lead out of the route, however they are

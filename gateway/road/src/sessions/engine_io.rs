@@ -12,9 +12,9 @@ use sluice_scheduler::WorkerId;
 
 use super::table::Table;
 
-/// Most paths at which sessions are known to be given out. Those that were used last stay; an app has one, or a few.
+/// Maximum number of paths at which sessions begin. Those that were used last stay; an app has one, or a few.
 pub(crate) const PATHS_MAX: usize = 16;
-/// Longest path in bytes at which sessions are remembered: each of them stores it.
+/// Maximum length of a path with remembered sessions, bytes. Each of them stores it.
 const PATH_BYTES_MAX: usize = 256;
 /// Bytes of an answer in which the `sid` is searched.
 const ANSWER_BYTES: usize = 256;

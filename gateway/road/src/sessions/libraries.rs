@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use sluice_scheduler::WorkerId;
 
-/// Most paths at which the libraries of one worker have clients.
+/// Maximum number of paths at which the libraries of one worker have clients.
 const MOUNTS_MAX: usize = 16;
 
 /// Reports of workers on their libraries.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use sluice_scheduler::WorkerId;
 
-/// Most sessions that are remembered in each table.
+/// Maximum number of remembered sessions in each table.
 pub(crate) const SESSIONS_MAX: usize = 50_000;
 
 struct Entry<V> {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn i6_sessions_are_bounded_and_the_one_that_is_used_stays() {
+    fn i6_sessions_are_bounded_and_used_ones_stay() {
         let mut table = Table::default();
         table.insert("the first".to_owned(), WorkerId(1), ());
         for at in 0..SESSIONS_MAX + 1000 {

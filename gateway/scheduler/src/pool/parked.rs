@@ -14,7 +14,7 @@ use crate::{Alone, ClassId, Limits, Memory, Need, Time, WorkerId};
 const UNDER_WAY_US: u64 = 3_000;
 /// Multiple of its class's known time after which a request waits for longer than its class does.
 const LONGER: u64 = 2;
-/// Share of the main thread's time from which it is too busy with parked requests for more of them, thousandths.
+/// Share of the main thread's time above which a worker accepts no more parked requests, thousandths.
 const LOAD_MAX: u32 = 800;
 /// Maximum CPU time of the requests that a worker gets at once while it holds parked ones, microseconds.
 const AT_ONCE_US: u64 = 2_000;
@@ -29,7 +29,7 @@ const PASSING: usize = 8;
 /// Age at which the lowest use of memory is forgotten, microseconds: memory that the app has retained since then does
 /// not belong to waiting requests.
 const LEAST_AGE_US: u64 = 600_000_000;
-/// Requests that may wait in a worker that has not reported its memory.
+/// Maximum number of requests that wait in a worker that has not reported its memory.
 const UNWEIGHED_MAX: usize = 50;
 /// Further requests that may wait before the worker reports its memory again; or as many as wait already, if those are
 /// more.

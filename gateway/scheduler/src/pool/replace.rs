@@ -9,7 +9,7 @@ use super::worker::{Worker, backoff_ms};
 use super::{Demand, Pool, Warmth, WorkerSlot, WorkerState};
 use crate::{AbandonReason, Action, Hold, Lane, Limits, Time, WorkerId};
 
-/// Workers of a generation in force that may fail to start before its reload is abandoned.
+/// Maximum number of failed starts of workers before a reload that is already in use is abandoned.
 const LATER_FAILURES_MAX: u32 = 3;
 
 #[derive(Debug)]

@@ -12,17 +12,16 @@ use crate::{Lane, Limits, WorkerId};
 
 /// A whole worker, in millionths: a request that polls for seconds takes a few hundred of them.
 pub(crate) const WHOLE: u32 = 1_000_000;
-/// Maximum parts given of a worker of the short lane, so that its requests rarely need it at once. A request that takes
+/// Maximum parts of a short-lane worker, so that its requests rarely compute at the same time. A request that takes
 /// more is alone.
 pub(crate) const SHORT_PARTS_MAX: u32 = 800_000;
-/// Maximum parts given of a worker of the long lane, which should compute while others of its requests wait.
+/// Maximum parts of a long-lane worker, which should compute while its other requests wait.
 const LONG_PARTS_MAX: u32 = 1_300_000;
-/// Maximum parts given of a worker that was seen to wait. More requests that wait at once would soon compute at once.
+/// Maximum parts of a worker that was observed to wait. More requests that wait at once would soon compute at once.
 const SEEN_PARTS_MAX: u32 = 2_500_000;
 /// Difference below which two workers' numbers of waiting requests and streams count as equal.
 const WAITING_ALIKE: usize = 32;
-/// Parts taken of a worker of the short lane up to which it still counts as open for short requests when long ones take
-/// the others.
+/// Maximum parts in use of a short-lane worker that still counts as available for short requests.
 const OPEN_PARTS_MAX: u32 = 650_000;
 
 /// Workers to choose from.

@@ -108,7 +108,7 @@ fn what_was_saved_is_known_at_once_and_soon_outweighed() {
 }
 
 #[test]
-fn i8_a_saved_row_that_cannot_be_is_ignored() {
+fn i8_an_impossible_saved_row_is_ignored() {
     let good = SavedCosts {
         records: 50,
         mean_us: 5.0,
@@ -153,7 +153,7 @@ fn i6_numbers_beyond_the_table_share_one_row() {
 }
 
 #[test]
-fn i8_any_cost_is_taken() {
+fn i8_any_cost_is_accepted() {
     let mut costs = Costs::default();
     for cost_us in [0, 1, u64::MAX, 1 << 40, 15, 16, 17] {
         for _ in 0..30 {

@@ -137,7 +137,7 @@ fn the_mean_service_time_follows_a_change_within_a_hundred_requests() {
 }
 
 #[test]
-fn i3_what_waits_is_refused_when_the_gateway_leaves_and_nothing_waits_after_that() {
+fn i3_queued_requests_are_refused_when_the_gateway_stops_and_none_waits_after_that() {
     let mut stage = one_busy_worker(LIMITS);
     stage.arrive();
     let actions = stage.step(Event::Stopping);

@@ -202,7 +202,7 @@ fn a_dear_request_goes_on_when_the_cheap_one_turns_out_to_have_begun() {
 }
 
 #[test]
-fn i4_a_worker_that_serves_no_more_is_asked_for_what_it_has_not_begun() {
+fn i4_a_worker_that_stops_serving_returns_requests_that_it_has_not_begun() {
     let worker = WorkerId(1);
     for event in [Event::Overdue { worker }, Event::Stuck { worker }, Event::Closing { worker }] {
         let mut stage = stage(AHEAD, 2);
@@ -218,7 +218,7 @@ fn i4_a_worker_that_serves_no_more_is_asked_for_what_it_has_not_begun() {
 }
 
 #[test]
-fn i3_a_worker_that_dies_leaves_what_it_was_handed() {
+fn i3_a_worker_that_dies_returns_requests_handed_ahead() {
     let mut stage = stage(AHEAD, 1);
     stage.arrive_with(CHEAP);
     stage.arrive_with(CHEAP);

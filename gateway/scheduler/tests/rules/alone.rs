@@ -66,7 +66,7 @@ fn where_workers_hold_one_each_nothing_differs() {
 }
 
 #[test]
-fn i5_by_chance_nobody_shares_with_one_that_is_to_be_alone_and_all_get_a_worker() {
+fn i5_in_random_runs_no_request_shares_a_worker_with_one_that_must_be_alone_and_all_get_a_worker() {
     for seed in 0..200 {
         let mut chance = Chance(seed);
         let order = if chance.below(2) == 0 { Order::Fifo } else { Order::Shortest };

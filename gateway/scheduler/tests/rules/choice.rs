@@ -36,7 +36,7 @@ fn with_more_slots_the_least_occupied_worker_comes_first() {
 }
 
 #[test]
-fn i1_no_worker_is_given_more_than_its_slots() {
+fn i1_no_worker_gets_more_requests_than_slots() {
     let mut stage = stage(2);
     for _ in 0..6 {
         stage.arrive_at_worker();

@@ -20,7 +20,7 @@ fn is_held_back(stage: &Stage) -> Option<bool> {
 }
 
 #[test]
-fn i3_a_reload_goes_on_when_the_queue_has_recovered() {
+fn i3_a_reload_resumes_when_the_queue_has_recovered() {
     let mut stage = pressed();
     assert_eq!(is_held_back(&stage), Some(true));
     assert_eq!(stage.finish(1, 1), [dispatch(3, 1), start_of(3, 0, 2)], "10 are no reason to wait");
@@ -69,7 +69,7 @@ fn i6_a_reload_waits_for_the_queue_no_longer_than_a_request_may() {
 }
 
 #[test]
-fn i6_reloads_that_take_each_others_place_wait_no_longer_than_one() {
+fn i6_reloads_that_replace_each_other_wait_no_longer_than_one() {
     let mut stage = pressed();
     stage.pass_ms(6_000);
     for _ in 0..13 {

@@ -66,7 +66,7 @@ fn the_wait_of_a_session_is_that_of_its_worker() {
 }
 
 #[test]
-fn i4_who_waits_for_a_worker_that_leaves_dies_or_is_stuck_may_have_any_other() {
+fn i4_requests_for_a_worker_that_exits_or_is_stuck_may_go_to_any_other() {
     for event in [
         Event::Closing { worker: WorkerId(2) },
         Event::Faulted { worker: WorkerId(2) },
@@ -82,7 +82,7 @@ fn i4_who_waits_for_a_worker_that_leaves_dies_or_is_stuck_may_have_any_other() {
 }
 
 #[test]
-fn i4_a_session_of_a_worker_that_has_gone_or_never_was_is_anybodys() {
+fn i4_a_session_of_an_exited_or_unknown_worker_may_go_to_any_worker() {
     let mut stage = Stage::ready(LIMITS, 2);
     stage.exit(1);
     assert_eq!(stage.arrive_with(at(1)), [dispatch(1, 2)]);
@@ -91,7 +91,7 @@ fn i4_a_session_of_a_worker_that_has_gone_or_never_was_is_anybodys() {
 }
 
 #[test]
-fn i6_a_session_is_refused_when_its_time_is_over_like_everybody() {
+fn i6_a_session_is_refused_after_its_time_limit_like_all_requests() {
     let mut stage = two_busy_workers(Limits { queue_wait_ms_max: 1_000, ..LIMITS });
     stage.arrive_with(at(2));
     stage.finish(1, 17);

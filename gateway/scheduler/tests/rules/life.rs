@@ -62,7 +62,7 @@ fn i5_a_request_that_no_worker_saw_returns_to_its_old_place() {
 }
 
 #[test]
-fn i1_a_worker_that_gives_a_request_back_is_held_by_what_it_had_not_ended() {
+fn i1_a_worker_that_returns_a_request_is_still_held_by_its_unended_request() {
     let mut stage = Stage::ready(LIMITS, 1);
     for _ in 0..3 {
         stage.arrive();
@@ -75,7 +75,7 @@ fn i1_a_worker_that_gives_a_request_back_is_held_by_what_it_had_not_ended() {
 }
 
 #[test]
-fn i3_a_request_that_returns_while_the_gateway_leaves_is_refused_at_once() {
+fn i3_a_request_that_returns_while_the_gateway_stops_is_refused_immediately() {
     let mut stage = Stage::ready(LIMITS, 1);
     stage.arrive();
     stage.step(Event::Stopping);
@@ -225,7 +225,7 @@ fn the_gateway_gives_up_once_when_two_places_failed_and_none_was_ever_ready() {
 }
 
 #[test]
-fn i4_a_leaving_worker_gets_nothing() {
+fn i4_an_exiting_worker_gets_no_request() {
     let mut stage = Stage::ready(LIMITS, 2);
     stage.step(Event::Scaled { workers: 1 });
     stage.arrive();

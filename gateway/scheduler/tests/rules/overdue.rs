@@ -31,7 +31,7 @@ fn overdue_stage(limits: Limits, workers: u32) -> Stage {
 }
 
 #[test]
-fn i1_i3_a_stand_in_takes_the_place_and_the_slow_request_is_finished() {
+fn i1_i3_a_stand_in_takes_the_position_and_the_slow_request_finishes() {
     let mut stage = overdue_stage(LIMITS, 2);
     stage.arrive();
     stage.arrive();
@@ -65,7 +65,7 @@ fn a_stand_in_that_still_starts_when_the_worker_is_killed_has_the_place() {
 }
 
 #[test]
-fn i4_a_worker_that_stands_still_without_a_request_gets_none() {
+fn i4_a_blocked_worker_without_a_request_gets_none() {
     let mut stage = Stage::ready(LIMITS, 2);
     stage.step(overdue(1));
     assert_eq!(stage.arrive_at_worker(), 2);
@@ -74,7 +74,7 @@ fn i4_a_worker_that_stands_still_without_a_request_gets_none() {
 }
 
 #[test]
-fn i6_there_is_one_stand_in_at_a_time_and_the_next_when_the_slow_one_has_gone() {
+fn i6_one_stand_in_runs_at_a_time_and_the_next_after_the_slow_worker_has_exited() {
     let mut stage = overdue_stage(LIMITS, 2);
     assert_eq!(stage.arrive_at_worker(), 2);
     assert_eq!(stage.step(overdue(2)), [], "nor is it lowered for nothing");

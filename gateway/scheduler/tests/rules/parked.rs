@@ -102,7 +102,7 @@ fn cheap_ones_run_beside_each_other_in_a_worker_that_waits() {
 }
 
 #[test]
-fn i6_polls_stop_where_memory_ends_and_pages_pass_them() {
+fn i6_polls_stop_at_the_memory_limit_and_pages_pass_them() {
     let mut stage = stage(WAITING, 1);
     weighed(&mut stage, 1, 8, 64);
     for _ in 0..300 {
@@ -223,7 +223,7 @@ fn streams_are_spread_until_no_worker_takes_more() {
 }
 
 #[test]
-fn i5_polls_of_a_worker_that_died_are_told_apart_from_what_ran() {
+fn i5_polls_of_a_worker_that_died_are_distinguished_from_running_requests() {
     let mut stage = stage(WAITING, 1);
     poll(&mut stage, 2);
     let (crashes, _) = given(&mut stage, PAGE).unwrap();

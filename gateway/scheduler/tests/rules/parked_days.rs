@@ -149,7 +149,7 @@ fn day(seed: u64) -> Ledger {
 }
 
 #[test]
-fn i3_i6_days_of_requests_that_wait_lose_none_and_refuse_none_while_a_worker_runs_nothing() {
+fn i3_i6_days_of_waiting_requests_lose_none_and_refuse_none_while_a_worker_is_idle() {
     let seed: u64 = std::env::var("SLUICE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let (mut refused, mut parked, mut streams) = (0, 0, 0);
     let days = std::env::var("SLUICE_SIM_DAYS").ok().and_then(|days| days.parse().ok()).unwrap_or(DAYS).min(20_000);

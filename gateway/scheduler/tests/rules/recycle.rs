@@ -29,7 +29,7 @@ fn i3_a_worker_serves_until_its_successor_does() {
 }
 
 #[test]
-fn i3_workers_that_no_new_connection_can_reach_are_replaced_one_after_the_other() {
+fn i3_workers_that_no_new_connection_can_reach_are_replaced_one_by_one() {
     let mut stage = Stage::ready(LIMITS, 2);
     let unreachable = |worker| Event::Unreachable { worker: WorkerId(worker) };
     assert_eq!(stage.step(unreachable(1)), [recycling(1, RecycleReason::Socket), start(3, 0)]);

@@ -44,7 +44,7 @@ fn i3_the_first_batch_takes_over_together_and_the_rest_follow_one_by_one() {
 }
 
 #[test]
-fn i3_an_old_worker_finishes_what_it_holds_and_gets_no_more() {
+fn i3_an_old_worker_finishes_its_requests_and_gets_no_more() {
     let mut stage = Stage::ready(LIMITS, 1);
     assert_eq!(stage.arrive_at_worker(), 1);
     stage.arrive();
@@ -155,7 +155,7 @@ fn a_reload_during_a_reload_takes_its_place() {
 }
 
 #[test]
-fn i4_a_worker_of_an_abandoned_generation_gets_nothing_whatever_it_says() {
+fn i4_a_worker_of_an_abandoned_generation_gets_no_request_whatever_it_reports() {
     let mut stage = Stage::ready(LIMITS, 1);
     stage.arrive();
     stage.arrive();
@@ -298,7 +298,7 @@ fn the_operator_sees_how_far_a_reload_is() {
 }
 
 #[test]
-fn i5_a_request_that_may_be_tried_again_returns_to_its_old_place_with_its_old_deadline() {
+fn i5_a_request_that_may_be_retried_returns_to_its_old_place_with_its_old_deadline() {
     let mut stage = Stage::ready(LIMITS, 1);
     let arrived = stage.now;
     for _ in 0..3 {

@@ -17,7 +17,7 @@ fn examine(worker: u64) -> Action {
 }
 
 #[test]
-fn i4_a_stuck_worker_gets_nothing_even_if_it_finishes() {
+fn i4_a_stuck_worker_gets_no_request_even_if_it_finishes() {
     let mut stage = Stage::ready(LIMITS, 1);
     stage.arrive();
     stage.arrive();
@@ -31,7 +31,7 @@ fn i4_a_stuck_worker_gets_nothing_even_if_it_finishes() {
 }
 
 #[test]
-fn i6_a_look_that_takes_too_long_is_not_waited_for() {
+fn i6_an_examination_that_takes_too_long_is_not_waited_for() {
     let mut stage = Stage::ready(LIMITS, 1);
     stage.step(stuck(1));
     assert_eq!(stage.scheduler.next_deadline(), Some(stage.now.plus_ms(900)));
@@ -41,7 +41,7 @@ fn i6_a_look_that_takes_too_long_is_not_waited_for() {
 }
 
 #[test]
-fn i1_the_slot_stays_held_and_the_place_empty_until_the_stuck_worker_has_gone() {
+fn i1_the_slot_stays_in_use_and_the_position_empty_until_the_stuck_worker_has_exited() {
     let mut stage = Stage::ready(LIMITS, 1);
     stage.pass_ms(10_000);
     stage.arrive();

@@ -20,7 +20,7 @@ fn warm_up_failed(worker: u64) -> Event {
 }
 
 #[test]
-fn i4_a_worker_that_is_being_warmed_gets_nothing_while_another_serves() {
+fn i4_a_worker_in_its_warm_up_gets_no_request_while_another_serves() {
     let mut stage = warm(WARM, 2);
     stage.pass_ms(10_000);
     stage.exit(2);

@@ -9,7 +9,7 @@ use super::record::PROTOCOL;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// Longest fingerprint and version that are shown, characters.
+/// Maximum shown length of a fingerprint or version, characters.
 const SHOWN_MAX: usize = 40;
 
 /// Warns of a preload whose protocol is not the gateway's, once for each.
@@ -27,7 +27,8 @@ fn text(preload: &Path, version: Option<&str>, protocol: &str) -> String {
     let shown = |text: &str| text.chars().take(SHOWN_MAX).collect::<String>();
     let protocol = if protocol.is_empty() { "none".to_owned() } else { shown(protocol) };
     format!(
-        "the preload {} (version {}, protocol {protocol}) is of another build than this gateway (version {}, protocol {PROTOCOL}): \
+        "the preload {} (version {}, protocol {protocol}) is from another build than this gateway (version {}, \
+         protocol {PROTOCOL}): \
          features that only one of them has do not work. Install the same version of both, or rebuild the preload, and start again",
         preload.display(),
         version.map_or_else(|| "unknown".to_owned(), shown),

@@ -10,7 +10,7 @@ use super::record::ControlRecord;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// Longest path or name of a worker that is taken, bytes.
+/// Maximum length of a path or name from a worker, bytes.
 const WORD_BYTES_MAX: usize = 256;
 
 /// Libraries of which the log has told.
@@ -41,12 +41,14 @@ fn note(library: &str, workers: u32) -> Option<(&'static str, String)> {
     let (library, text) = match library {
         "express-session" => (
             "express-session",
-            "keeps sessions in the memory of one worker (MemoryStore): visitors lose theirs whenever another worker answers. Use a store \
+            "keeps sessions in the memory of one worker (MemoryStore): visitors lose their session when another \
+             worker answers. Use a store \
              that all workers share, or set sticky.by = \"cookie\" (sluice start --sticky cookie)",
         ),
         "memorystore" => (
             "memorystore",
-            "keeps sessions in the memory of one worker: visitors lose theirs whenever another worker answers. Use a store that all \
+            "keeps sessions in the memory of one worker: visitors lose their session when another worker answers. \
+             Use a store that all \
              workers share, or set sticky.by = \"cookie\" (sluice start --sticky cookie)",
         ),
         "faye" => (
@@ -61,7 +63,8 @@ fn note(library: &str, workers: u32) -> Option<(&'static str, String)> {
         ),
         "json-server" => (
             "json-server",
-            "keeps its data in the memory of each worker: what one worker stores, another does not see, and writes over. Use one worker \
+            "keeps its data in the memory of each worker: a worker does not see data that another worker stores, and \
+             overwrites it. Use one worker \
              (--workers 1)",
         ),
         _ => return None,

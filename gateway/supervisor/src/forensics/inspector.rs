@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Longest id of a session, bytes; Node's are UUIDs.
+/// Maximum length of a session's id, bytes. Node's are UUIDs.
 const PATH_BYTES_MAX: usize = 64;
 
 /// Address on which an inspector listens.

@@ -32,8 +32,8 @@ use session::Session;
 
 use crate::sample;
 
-/// Time without a new address after which a former one is used. A process whose inspector is already open prints
-/// nothing when it is asked to open it.
+/// Time without a new address after which the previous address is used. A process whose inspector is already open
+/// prints nothing when it is asked to open it.
 const OPEN_ALREADY_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Microseconds between two samples of the profile.

@@ -16,9 +16,9 @@ use super::{Frame, Subject};
 
 /// Heap limit of the process that reads source maps, in megabytes.
 const HEAP_MB_MAX: u32 = 512;
-/// Maximum size of its answer, bytes.
+/// Maximum size of the answer of the process that reads source maps, bytes.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
-/// Longest name of a function or a file that is kept, characters.
+/// Maximum stored length of a function's or file's name, characters.
 const NAME_CHARS_MAX: usize = 512;
 
 /// A place as V8 gives it: line and column from 0.

@@ -91,7 +91,7 @@ pub(crate) struct Excuse {
     pub(crate) until: Instant,
 }
 
-/// Silence before the request from which a worker may hang already, so that it gets no excuse.
+/// Silence before the request from which a worker counts as blocked already.
 const SILENT_BEFORE_MAX: Duration = Duration::from_millis(1500);
 
 impl Excuse {
@@ -104,8 +104,8 @@ impl Excuse {
     }
 }
 
-/// Time within which an exception may end its process: handlers of the app write logs first. If the process ends later,
-/// it has survived the exception.
+/// Maximum time between an exception and the exit that it causes. Handlers of the app write logs first. If the
+/// process ends later, it has survived the exception.
 pub(crate) const THREW_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An exception that nothing in the app caught.

@@ -13,7 +13,7 @@ use crate::forensics::{Inspector, Look, Subject};
 const GROWN_PERCENT: u64 = 50;
 /// Time between two looks into a worker, most of which serve on.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Longest wait for the end of a look after the process has exited.
+/// Maximum wait for an examination after the process has exited.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 const CHECK_EVERY: Duration = Duration::from_millis(10);
 

@@ -23,7 +23,7 @@ use crate::process::Process;
 use crate::process::facts::{THREW_TIMEOUT, Threw, TroubleKind};
 use crate::{App, Crash, InflightRequest, Start, Supervisor, filling, last_words, pipe, priority, probe};
 
-/// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
+/// Maximum wait for the last lines of an exited process. A grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn told(lane: Lane) -> snapshot::Lane {

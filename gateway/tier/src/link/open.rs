@@ -14,7 +14,7 @@ use super::{Commands, Fault, Link};
 use crate::address::{Address, StoreAddress};
 use crate::resp::Reply;
 
-/// Longest time until a connection can be used.
+/// Time limit for a usable connection.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens a connection that can be used at once.

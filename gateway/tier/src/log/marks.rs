@@ -9,10 +9,10 @@ use sluice_cache::{begins, coarse, names_of};
 use super::entry::{Entry, Id, Kind};
 use super::{KEPT_MAX, Verdict};
 
-/// URLs and tags that are remembered. Where there are more, the older half is forgotten, and with it that pages from before may be
-/// used.
+/// Maximum number of remembered URLs and tags. Where there are more, the older half is forgotten, and with it that
+/// pages from before may be used.
 const NAMED_MAX: usize = 10 * KEPT_MAX;
-/// Prefixes that are remembered, each of which is compared with each page that is looked up.
+/// Maximum number of remembered prefixes, each of which is compared with each page in a look-up.
 const PREFIXES_MAX: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,7 +11,7 @@ use crate::interface::TierEvent;
 use crate::link::{Commands, Fault};
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// The longest wait before a server is tried again that was quick when it was probed, and then slow again.
+/// Maximum wait before the next probe of a server that was fast in a probe and then slow again.
 const PATIENCE_MAX: Duration = Duration::from_secs(32);
 /// Time of quick answers after which it counts as well.
 const WELL_AFTER: Duration = Duration::from_secs(60);

@@ -12,8 +12,8 @@ use crate::resp::{Garbage, Reply};
 
 /// Pause before a refused purge is tried again.
 const RETRY_WAIT: Duration = Duration::from_secs(1);
-/// Time for which a server may refuse a purge, for want of memory for example, before its log is deleted. All gateways then let
-/// what they have count as stale, and use nothing that is stored.
+/// Time for which a server may refuse a purge, for example without memory, before its log is deleted. All gateways
+/// then let what they have count as stale, and use nothing that is stored.
 const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Tells what is in the outbox.

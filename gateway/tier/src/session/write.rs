@@ -14,7 +14,7 @@ use crate::stored;
 
 /// Pause of writes after the server has refused a page.
 const REFUSED_PAUSE: Duration = Duration::from_secs(1);
-/// No page stays longer, seconds.
+/// Maximum lifetime of a page, seconds.
 const STAY_S_MAX: u64 = 30 * 24 * 3600;
 
 /// Writes what comes.

@@ -15,7 +15,7 @@ use crate::respond::encode::Size;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{BodyFraming, Outgoing};
 
-/// Bytes that a client may send ahead while its answer is on the way.
+/// Maximum size of pipelined requests that arrive during an answer, bytes.
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
 pub struct H1<'c> {

@@ -32,7 +32,8 @@ use crate::respond::answer::{Answer, UpgradedConnection};
 use crate::respond::encode::Size;
 use crate::respond::outgoing::Outgoing;
 
-/// Interim responses that one request gets; more are dropped, as they are hints, and no flow control bounds them.
+/// Maximum number of interim responses to one request. More are dropped, as they are hints, and no flow control
+/// bounds them.
 const INTERIM_MAX: u32 = 16;
 /// Fields that belong to a connection of HTTP/1 (RFC 9113 §8.2.2).
 const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];

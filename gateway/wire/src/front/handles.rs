@@ -16,7 +16,7 @@ use crate::signal::Signal;
 
 /// Time for which a new connection without a request is not closed: its request is most likely on its way.
 const SILENT_MIN: Duration = Duration::from_secs(1);
-/// Most connections that were told to make room and have not closed yet. As many may be open beyond the bound.
+/// Maximum number of connections that are closing to make room. As many may be open beyond the bound.
 const LEAVING_MAX: usize = 64;
 
 /// Limits on the number of open connections.

@@ -21,7 +21,7 @@ use crate::front::tls;
 use crate::front::{connection, h2};
 use crate::socket::Socket;
 
-/// Connections a tick that are told why they are closed; further ones are closed without an answer.
+/// Maximum number of refused connections per tick that get an answer. Further ones are closed without an answer.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
 /// Fate of the socket when accepting stops.
@@ -130,7 +130,7 @@ async fn serve_proxied<S: Service>(mut stream: TcpStream, mut ends: Ends, servic
             return lobby.connections.remove(handle.key);
         }
         Err(_) => {
-            service.without_proxy_header(ends.peer.ip().to_canonical(), &"it sends no whole PROXY header in time");
+            service.without_proxy_header(ends.peer.ip().to_canonical(), &"it sent no complete PROXY header in time");
             return lobby.connections.remove(handle.key);
         }
     };

@@ -25,7 +25,7 @@ const HTTP1: &[u8] = b"http/1.1";
 /// Protocol of a CA that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
 pub(crate) const ACME: &[u8] = b"acme-tls/1";
 
-/// Bytes that TLS may hold encrypted for a client: a record.
+/// Maximum size of encrypted data that TLS holds for a client, bytes. A record.
 const UNSENT_BYTES_MAX: usize = 16 * 1024;
 
 /// TLS state for all connections: certificates, session tickets and handshakes.

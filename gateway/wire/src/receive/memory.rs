@@ -24,7 +24,7 @@ const UNSENT_BYTES: RangeInclusive<usize> = 4 * 1024..=32 * 1024;
 
 /// Bytes of a buffer for the small writes of an answer.
 const BUFFER_BYTES: usize = 2048;
-/// Most such buffers that wait for the next answer.
+/// Maximum number of buffers stored for the next answer.
 const BUFFERS_MAX: usize = 64;
 
 /// Bound in bytes, and the bytes that are taken.

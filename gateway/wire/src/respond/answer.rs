@@ -28,7 +28,7 @@ use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
 use crate::socket::Socket;
 
-/// Most interim responses that wait for a client; more are dropped, as they are hints.
+/// Maximum number of interim responses that wait for a client. More are dropped, as they are hints.
 const INFORMATIONAL_MAX: usize = 8;
 /// Way in which a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

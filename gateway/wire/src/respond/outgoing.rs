@@ -13,7 +13,7 @@ use crate::respond::answer::Answer;
 const GATHER_BYTES: usize = 64 * 1024;
 /// Bytes that are gathered if memory is scarce, or the client slow.
 const GATHER_BYTES_SCARCE: usize = 8 * 1024;
-/// Size above which pieces are framed alone, without a copy in between.
+/// Size above which pieces are framed separately, without a copy, bytes.
 const SMALL_BYTES_MAX: usize = 4096;
 
 /// Size below which a write waits for more, soon after the one before it. It is about what fits into a packet.
@@ -22,7 +22,7 @@ const CRUMB_BYTES: usize = 1400;
 /// 200 writes a second at most.
 const CRUMB_WAIT: Duration = Duration::from_millis(5);
 
-/// Bytes that stay in memory for a client that takes nothing: a file would cost more.
+/// Maximum size that stays in memory for a client that reads nothing, bytes. A file would cost more.
 const KEPT_BYTES_MAX: usize = 2048;
 /// Size beyond which a buffer is freed after its write.
 const KEPT_BYTES: usize = 16 * 1024;

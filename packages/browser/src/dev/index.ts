@@ -32,7 +32,7 @@ function appOf(vite: ViteDevServer, entry: string, dev: DevApp): () => Promise<D
   return async () => {
     const module = (await vite.ssrLoadModule(entry)) as { default?: AppFactory };
     if (typeof module.default !== 'function')
-      throw new TypeError(`${entry} has to export a function by default`);
+      throw new TypeError(`${entry} must export a function as default`);
     if (listener === undefined || of !== module.default) {
       of = module.default;
       listener = Promise.resolve(module.default(dev));

@@ -55,7 +55,7 @@ export async function stylesOf({ styles, preloads }: NextPage, signal: AbortSign
 function loads(link: HTMLElement, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     link.addEventListener('load', () => resolve());
-    link.addEventListener('error', () => reject(new Error('the styles of the page did not come')));
+    link.addEventListener('error', () => reject(new Error('the styles of the page did not load')));
     signal.addEventListener('abort', () => reject(new Error('aborted')));
   });
 }
@@ -80,7 +80,7 @@ export function showHead({ page, lang, dir = '', head }: NextPage): void {
 /** End of the page's own head. */
 function marker(): Element {
   const found = document.querySelector('[data-sluice-head]');
-  if (found === null) throw new Error('the document has lost the mark in its head');
+  if (found === null) throw new Error('the document has lost the marker in its head');
   return found;
 }
 

@@ -43,7 +43,7 @@ export async function fetchPage(url: string, signal: AbortSignal): Promise<NextP
   }
   const next = (await response.json()) as Answer;
   if (next.version !== VERSION || next.page.navigation !== shown().navigation)
-    throw new Error('the page is of another build, or has other HTML around its boxes');
+    throw new Error('the page is from another build, or has other HTML around its boxes');
   // The fragment of the first address goes on to the next, as in browsers.
   final.hash ||= new URL(url).hash;
   return {

@@ -17,7 +17,7 @@ export async function dataOf(box: Element): Promise<BoxData> {
   const text = scriptOf(attribute(box, 'i'))?.textContent;
   if (text) return { props: revive(text) as Props };
   const { more } = pageData();
-  if (!isHole(box) || !more) throw new Error('the page has no props of this box');
+  if (!isHole(box) || !more) throw new Error('the page has no props for this box');
   return fetchMore(more, attribute(box, 'i'));
 }
 

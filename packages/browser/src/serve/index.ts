@@ -128,7 +128,7 @@ async function serveBuild(app: App, options: ServeOptions): Promise<ServedApp> {
   const file = (of: string): string => path.resolve(root, of);
   if (!existsSync(file(manifest)) || !existsSync(file(server)))
     throw new Error(
-      `There is no build in ${root}: run \`npx vite build\` first, or \`sluice dev\` while you develop. (${manifest} and ${server} are looked for.)`,
+      `There is no build in ${root}: run \`npx vite build\` first, or \`sluice dev\` while you develop. (${manifest} and ${server} are expected.)`,
     );
   const components = (await import(file(server))) as Components;
   const pages = await pagesOf(
@@ -179,7 +179,7 @@ async function answer(
   more: ResponseOptions = {},
 ): Promise<void> {
   const url = urlOf(request);
-  if (url === undefined) return refuse(response, 400, 'The address of the request is none');
+  if (url === undefined) return refuse(response, 400, 'The URL of the request is not valid');
   let signal: AbortSignal | undefined;
   await app({
     request,

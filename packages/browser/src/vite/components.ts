@@ -26,7 +26,7 @@ export async function findComponents(folder: string): Promise<readonly Component
   for (const component of components) {
     const other = byKey.get(component.key);
     if (other)
-      throw new Error(`two files are the component ${component.key}: ${other.file}, ${component.file}`);
+      throw new Error(`two files define the component ${component.key}: ${other.file}, ${component.file}`);
     byKey.set(component.key, component);
   }
   for (const { name, version } of components)

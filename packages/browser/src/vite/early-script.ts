@@ -31,7 +31,7 @@ export async function buildEarlyScript(runtime: string): Promise<EarlyScript> {
     },
   });
   const [chunk] = [built].flat().flatMap((each) => ('output' in each ? each.output : []));
-  if (chunk?.type !== 'chunk') throw new Error('Vite built no script that keeps early events');
+  if (chunk?.type !== 'chunk') throw new Error('Vite built no script that stores early events');
   // Inline, an end tag in it would end it.
   const code = chunk.code.trim().replaceAll('</', '<\\/');
   return { code, sha256: `sha256-${createHash('sha256').update(code).digest('base64')}` };

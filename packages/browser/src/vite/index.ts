@@ -75,13 +75,13 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     groupKb = 16,
   } = options;
   if (!(vitalsShare >= 0 && vitalsShare <= 1))
-    throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
+    throw new RangeError(`vitals must be from 0 to 1, not ${vitalsShare}`);
   if (reactRuntime !== 'react' && reactRuntime !== 'preact')
-    throw new RangeError(`reactRuntime has to be react or preact, not ${String(reactRuntime)}`);
+    throw new RangeError(`reactRuntime must be react or preact, not ${String(reactRuntime)}`);
   if (options.wrap !== undefined && reactRuntime === 'preact')
-    throw new RangeError('wrap is for components that run on React: leave it out, or reactRuntime: "preact"');
+    throw new RangeError('wrap is for components that run on React: remove it, or reactRuntime: "preact"');
   if (!(groupKb >= 0 && groupKb <= 1024))
-    throw new RangeError(`groupKb has to be from 0 to 1024, not ${groupKb}`);
+    throw new RangeError(`groupKb must be from 0 to 1024, not ${groupKb}`);
   let config: ResolvedConfig;
   let components: readonly ComponentFile[] = [];
   /** Modules of adapters, by name. */

@@ -35,7 +35,7 @@ export function visibleAround({ node: { end } }: NodePath<t.Loop>, owner: Owner)
   const isRead = (write: Access): boolean =>
     reads.some((read) => (read.path.node.start ?? 0) < end && isSame(read, write));
   const later = writes.find((write) => (write.path.node.start ?? end) >= end && isRead(write));
-  return later && `stands between a read and a write of ${nameOf(later.path)}, which other code can see`;
+  return later && `stands between a read and a write of ${nameOf(later.path)}, which other code can observe`;
 }
 
 const isSame = (read: Access, write: Access): boolean =>

@@ -84,18 +84,18 @@ function judge(types: Types, loop: NodePath<t.Loop>, all: boolean): Judged {
 
 /** Reason for which nothing can be changed, whatever the author says. */
 function barOf(loop: NodePath<t.Loop>, owner: NodePath | undefined): string | undefined {
-  if (owner === undefined) return 'stands at the top level of its module';
-  if (!owner.isFunction()) return 'stands in a static block or a namespace, where nothing can be awaited';
+  if (owner === undefined) return 'is at the top level of its module';
+  if (!owner.isFunction()) return 'is in a static block or a namespace, where await is not allowed';
   if (owner.node.generator === true) return 'stands in a generator';
-  if (!owner.node.async) return 'stands in a function that is not async';
+  if (!owner.node.async) return 'is in a function that is not async';
   const { node } = loop;
-  if (node.type === 'ForInStatement') return 'goes through the keys of one object';
-  return node.type === 'ForOfStatement' && node.await ? 'awaits in each turn' : undefined;
+  if (node.type === 'ForInStatement') return 'iterates over the keys of one object';
+  return node.type === 'ForOfStatement' && node.await ? 'awaits in each iteration' : undefined;
 }
 
 /** Reason against a change that the author can overrule. */
 function faultOf(types: Types, loop: NodePath<t.Loop>, owner: NodePath<t.Function>): string | undefined {
-  if (awaitsEachTurn(types, loop)) return 'awaits in each turn';
+  if (awaitsEachTurn(types, loop)) return 'awaits in each iteration';
   const own = visibleIn(loop, owner);
   if (own !== undefined) return own;
   for (let at = loop.parentPath; at !== null && at !== owner; at = at.parentPath ?? owner) {

@@ -70,7 +70,7 @@ function visibleWrite(loop: NodePath<t.Loop>, owner: Owner): string | undefined 
   eachWrite(loop, (place, isChange) => {
     const root = rootOf(place);
     if (root === undefined ? isChange : !isShared(root, owner)) return;
-    visible ??= `${isChange ? 'changes' : 'writes'} ${nameOf(place)}, which code outside of the function sees`;
+    visible ??= `${isChange ? 'changes' : 'writes'} ${nameOf(place)}, which code outside the function can read`;
   });
   return visible;
 }
@@ -83,9 +83,9 @@ function visibleName(loop: NodePath<t.Loop>, owner: Owner): string | undefined {
     if (binding === undefined || binding.constant || seen.has(binding)) return;
     seen.add(binding);
     if (isOutside(binding, owner)) {
-      visible ??= `reads ${name}, which code outside of the function changes`;
+      visible ??= `reads ${name}, which code outside the function changes`;
     } else if (!isWithin(binding.scope.path, loop) && isSharedWithClosure(binding, loop, owner)) {
-      visible ??= `shares ${name} with a function that may run between two turns`;
+      visible ??= `shares ${name} with a function that may run between two iterations`;
     }
   };
   loop.traverse({

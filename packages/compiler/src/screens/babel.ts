@@ -48,13 +48,13 @@ function majorOf({ filename, cwd }: PluginPass): 18 | 19 {
     path = createRequire(import.meta.url).resolve('react/package.json', { paths: [from, cwd] });
   } catch {
     throw new Error(
-      `@sluice/compiler/screens finds no react from ${from}: set its option "react" to 18 or 19.`,
+      `@sluice/compiler/screens finds no react package from ${from}: set its option "react" to 18 or 19.`,
     );
   }
   const { version } = JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string };
   const major = Number.parseInt(version, 10);
   if (major !== 18 && major !== 19)
-    throw new Error(`@sluice/compiler/screens knows React 18 and 19, not ${version}.`);
+    throw new Error(`@sluice/compiler/screens supports React 18 and 19, not ${version}.`);
   majors.set(from, major);
   return major;
 }

@@ -78,7 +78,7 @@ export class Blocks {
     if (below.length === 0) return '';
     if (!isFree) return 'other code sees the element';
     if (openingElement.attributes.some(({ type }) => type === 'JSXSpreadAttribute'))
-      return 'the spread may hold children';
+      return 'the spread may contain children';
     // React 18 may copy the props then.
     if (react === 18 && openingElement.attributes.some((one) => nameOf(one as t.JSXAttribute) === 'ref'))
       return 'it has a ref';
@@ -97,10 +97,10 @@ export class Blocks {
 
   #whyNot(path: NodePath<t.JSXElement>): string | undefined {
     const { openingElement } = path.node;
-    if (!this.#isWidget(openingElement.name)) return 'one below is no Widget';
+    if (!this.#isWidget(openingElement.name)) return 'a descendant is not a Widget';
     const seen = new Set<string>();
     for (const attribute of openingElement.attributes) {
-      if (attribute.type === 'JSXSpreadAttribute') return 'one below has a spread';
+      if (attribute.type === 'JSXSpreadAttribute') return 'a descendant has a spread';
       const name = nameOf(attribute);
       if (!NAMES.includes(name)) return `one below has ${name}`;
       if (seen.has(name)) return `one below has ${name} twice`;

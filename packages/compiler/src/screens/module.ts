@@ -175,7 +175,7 @@ class Module implements Places {
       this.#out.note('updates', path.node, label, false, update.reason);
     else if (!isMade) {
       if (update !== undefined)
-        this.#out.note('updates', path.node, label, false, 'the pass "elements" is switched off');
+        this.#out.note('updates', path.node, label, false, 'the pass "elements" is disabled');
     } else if (update !== undefined) {
       this.#out.note('updates', path.node, label, true, `${update.fields} fields`);
       this.#sites.set(path.node, this.#out.declare('update', withBlock(update.site, block)));
@@ -220,9 +220,9 @@ class Module implements Places {
     const whole = read.attributes.length === 1 && read.children.length === 0;
     const pass: Pass = whole ? 'spreads' : 'merges';
     const made = !this.#out.isOn(pass)
-      ? 'the pass is switched off'
+      ? 'the pass is disabled'
       : read.isKeyLate
-        ? 'key stands behind the spread; put it in front'
+        ? 'key is after the spread; move it before the spread'
         : whole
           ? this.#wrappers.makeWhole(path, read, place, label)
           : this.#wrappers.makeMerge(path, read, place, label);

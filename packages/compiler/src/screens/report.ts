@@ -131,7 +131,7 @@ function adviceFor(depth: number, props: number, wrappings: readonly Wrapping[])
   const parts: string[] = [];
   if (copied.length > 0) parts.push(`see why the spread is still a copy from ${list(copied)}`);
   if (props >= 8 && depth > 2) parts.push('pass related props under one name, as one object');
-  return parts.length === 0 ? 'nothing: no copy is left but the first' : parts.join('; ');
+  return parts.length === 0 ? 'nothing: only the first copy is left' : parts.join('; ');
 }
 
 const list = (names: readonly string[]): string =>
@@ -157,7 +157,7 @@ export function textOf({ files, stacks }: Report, worst = 5): string {
 export function stackLines(stacks: readonly Stack[]): string[] {
   return stacks.map(
     ({ components, props, copies, compiledCopies, advice }) =>
-      `${components.length} components copy ${props} props: ${copies} copies per update as written, ${compiledCopies} as compiled (${shortened(components)}). What helps: ${advice}.`,
+      `${components.length} components copy ${props} props: ${copies} copies per update as written, ${compiledCopies} as compiled (${shortened(components)}). Improvements: ${advice}.`,
   );
 }
 

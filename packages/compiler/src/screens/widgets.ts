@@ -126,7 +126,7 @@ function splitStyle(
     else constants.push(types.objectProperty(keyOf(types, name), constant));
   }
   if (constants.length === 0) return undefined;
-  if (hasSpread(element)) return refused('the spread may hold style or staticStyle');
+  if (hasSpread(element)) return refused('the spread may contain style or staticStyle');
   if (isTwice(element, 'style')) return refused('style is given twice');
   if (seenBy !== undefined)
     return refused(
@@ -229,7 +229,7 @@ export function updateOf(
   const outside = OUTSIDE.filter((name) => attributeOf(element, name) !== undefined);
   if (style === undefined && outside.length === 0) return undefined;
   const refused = (reason: string): Outcome => ({ done: false, reason });
-  if (hasSpread(element)) return refused('the spread may hold style, text, image or animate');
+  if (hasSpread(element)) return refused('the spread may contain style, text, image or animate');
   if (attributeOf(element, 'animate') !== undefined) return refused('animate is compared by the renderer');
   for (const name of ['style', ...OUTSIDE])
     if (isTwice(element, name)) return refused(`${name} is given twice`);

@@ -48,7 +48,7 @@ export class Wrappers {
     const types = this.#out.types;
     const [first, ...own] = read.attributes as [Attribute, ...Attribute[]];
     if (read.isHost) return 'a host element gets a copy';
-    if (first.kind !== 'spread') return 'attributes stand in front of the spread';
+    if (first.kind !== 'spread') return 'attributes precede the spread';
     if (own.some(({ kind }) => kind === 'spread')) return 'there are several spreads';
     const base = this.#baseOf(path, first.value);
     if (base === undefined) return 'the spread object is not the props of a component';

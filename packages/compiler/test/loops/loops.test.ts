@@ -62,7 +62,7 @@ void test('loops that others can see, or that see others, are left', async () =>
     ['for (const row of rows) cache.get(row).list.push(1);', /changes cache\.get\(row\)\.list/],
     [
       'for (const row of rows) if (total > 3) row.x();',
-      /reads total, which code outside of the function changes/,
+      /reads total, which code outside the function changes/,
     ],
     ['for (const row of LIST) rows.push(row);', /iterates over LIST/],
     ['for (const [key] of this.all.entries()) rows.push(key);', /iterates over this\.all/],
@@ -73,9 +73,9 @@ void test('loops that others can see, or that see others, are left', async () =>
       /shares done with a function/,
     ],
     ['let count = 0; on(() => count); for (const row of rows) count += row;', /shares count with a function/],
-    ['for (const row of rows) await row;', /awaits in each turn/],
-    ['for (const row of rows) { try { await row; } catch {} }', /awaits in each turn/],
-    ['for await (const row of rows) row.x();', /awaits in each turn/],
+    ['for (const row of rows) await row;', /awaits in each iteration/],
+    ['for (const row of rows) { try { await row; } catch {} }', /awaits in each iteration/],
+    ['for await (const row of rows) row.x();', /awaits in each iteration/],
     ['for (const key in rows) rows[key] = 1;', /keys of one object/],
   ] as const) {
     const [only = '', ...more] = await reasons(within(body));
@@ -104,7 +104,7 @@ void test('a loop between a read and a write of what others see is left', async 
     [`${loop} (() => { delete rows[0]; })();`, 'rows[0]'],
     [`let sum = 0; for (let i = 0; i < on.size; i++) sum += i; on.size = sum;`, 'on.size'],
   ] as const) {
-    const reason = `stands between a read and a write of ${name}, which other code can see`;
+    const reason = `stands between a read and a write of ${name}, which other code can observe`;
     assert.ok((await reasons(within(body))).includes(reason), body);
   }
   for (const body of [
@@ -166,7 +166,7 @@ void test('a comment asks for a loop, answers for what others see, or keeps one 
   assert.deepEqual(told, [
     ['one', true, ''],
     ['two', true, ''],
-    ['three', true, 'writes (this as any).sum, which code outside of the function sees'],
+    ['three', true, 'writes (this as any).sum, which code outside the function can read'],
     ['four', true, ''],
     ['four', true, ''],
     ['five', false, 'is not marked with @breathe'],

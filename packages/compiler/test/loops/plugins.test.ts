@@ -20,7 +20,7 @@ export function sync(rows) {
   while (rows.length > 0) rows.pop();
 }
 `;
-const WARNING = /8:3 while in sync: left, because it stands in a function that is not async/;
+const WARNING = /8:3 while in sync: left, because it is in a function that is not async/;
 const external = ['@sluice/breathe'];
 
 async function inDirectory(work: (directory: string, entry: string) => Promise<void>): Promise<void> {
@@ -39,7 +39,7 @@ function assertReport(directory: string, entry: string): void {
     readFileSync(join(directory, 'report.txt'), 'utf8'),
     `${entry}
   3:3 for…of in sum: breathes
-  8:3 while in sync: left, because it stands in a function that is not async
+  8:3 while in sync: left, because it is in a function that is not async
 1 of 2 loops breathe
 `,
   );

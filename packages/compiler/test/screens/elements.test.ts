@@ -232,7 +232,7 @@ void test('the report names what was not done, where and why, and stacks of wrap
   assert.deepEqual(of('merges'), [
     [3, 33, 'Middle', true, ''],
     [4, 34, 'Inner', false, 'props is read in a function that may be called later'],
-    [5, 33, 'Far', false, 'attributes stand in front of the spread'],
+    [5, 33, 'Far', false, 'attributes precede the spread'],
   ]);
   assert.deepEqual(of('styles'), [
     [

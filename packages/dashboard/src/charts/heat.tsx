@@ -64,7 +64,7 @@ export function HeatMap({ points, runs, theme }: Props) {
         Synchronous operations{' '}
         <Help
           of="synchronous operations"
-          text="Uninterrupted runs of the workers' main threads: while one lasts, that worker does nothing else. Time runs across, length upwards; darker means more of them. A column covers ten seconds."
+          text="Uninterrupted runs of the workers' main threads; during a run, that worker does nothing else. The horizontal axis is time, the vertical axis the length of runs; darker means more runs. A column covers ten seconds."
         />
       </h2>
       <ul class="legend">
@@ -84,7 +84,7 @@ export function HeatMap({ points, runs, theme }: Props) {
           ref={canvas}
           class="heat"
           role="img"
-          aria-label="Heat map of synchronous operations; the counts stand above."
+          aria-label="Heat map of synchronous operations; the counts are above."
         />
       )}
       {runs.longest.length > 0 && <Longest runs={runs} />}
@@ -112,7 +112,7 @@ function Longest({ runs }: { runs: RunsSnapshot }) {
               </>
             )}
             {run.spent === 'waiting' && ', waiting in a synchronous call'}
-            {run.collected_ms > 0 && `, ${time(run.collected_ms)} of it garbage collection`}
+            {run.collected_ms > 0 && `, ${time(run.collected_ms)} of it in garbage collection`}
           </li>
         ))}
       </ul>

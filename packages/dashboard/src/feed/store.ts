@@ -16,7 +16,7 @@ interface Asked {
 }
 
 const TOKEN_KEY = 'sluice-token';
-export const STALE = 'The gateway does not take the token of this page any more. It needs the present one.';
+export const STALE = 'The token of this page is no longer valid. Enter the current one.';
 
 export class Store {
   model: Model = nothing;
@@ -90,7 +90,7 @@ export class Store {
       if (response.ok) return response;
       if (response.status !== 401) return await reasonOf(response);
       this.#forget(token);
-      return this.#isTokenStale ? STALE : 'The gateway does not take this token.';
+      return this.#isTokenStale ? STALE : 'This token is not valid.';
     } catch {
       return 'The gateway does not answer.';
     }

@@ -44,12 +44,12 @@ export function Actions({ model, store, tell, profile, close }: Props) {
             >
               Reload
             </button>{' '}
-            puts a new version of the app in place of the present one, worker by worker.
+            replaces workers one by one with a new version of the app.
           </p>
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              void act('scale', { workers }, `${workers} workers are wanted now.`);
+              void act('scale', { workers }, `${workers} is now the desired number of workers.`);
             }}
           >
             <label>
@@ -122,15 +122,15 @@ export function Token({ file, store, done }: { file: string | null; store: Store
       <p>
         {file === null ? (
           <>
-            It is <code>admin.token</code> of the config, or in the file <code>admin-token</code> of the run
-            directory.
+            It is <code>admin.token</code> of the configuration, or in the file <code>admin-token</code> of
+            the run directory.
           </>
         ) : (
           <>
             It is in the file <code>{file}</code> on the gateway&rsquo;s machine.
           </>
         )}{' '}
-        This tab keeps it until it is closed.
+        This tab stores it until you close the tab.
       </p>
       <label>
         Token{' '}

@@ -6,13 +6,13 @@ import { Table } from './table.js';
 
 const HELP: Record<string, string> = {
   Calls: 'Calls that have begun in about the last minute.',
-  p50: 'Half of the calls of about the last minute had the head of their answer after at most so long.',
-  p95: '95 of 100 of them had it after at most so long.',
-  'Share of time': 'Part of the time that all calls took. Calls overlap.',
+  p50: 'Median time until the headers of an answer, in about the last minute.',
+  p95: '95th percentile of the same time.',
+  'Share of time': 'Share of the total time of all calls. Calls overlap.',
   'No answer':
     'Calls of about the last minute that ended without an answer: refused, reset, timed out or aborted.',
   '5xx': 'Answers with a status of 500 or above, since the start.',
-  Waiting: 'Calls without an answer now, and for how long the first of them has waited.',
+  Waiting: 'Calls without an answer now, and the wait of the oldest.',
 };
 
 /** Nothing while the app has called nobody. */
@@ -24,7 +24,7 @@ export function Calls({ called }: { called: readonly CalledHostSnapshot[] }) {
         Calls to other hosts <small>{called.length}</small>{' '}
         <Help
           of="calls to other hosts"
-          text="HTTP calls of the app by http, https, fetch and undici. Drivers of databases are not in it."
+          text="HTTP calls of the app by http, https, fetch and undici. Calls of database drivers are not included."
         />
       </h2>
       <Table label="Table of calls to other hosts">

@@ -62,7 +62,7 @@ export function Classes({ classes }: { classes: ClassesSnapshot }) {
               Time{' '}
               <Help
                 of="time"
-                text="Mean time of a request: in the queue, computing in the worker, and in the worker waiting for something else, such as another host, a database, or its turn on the main thread."
+                text="Mean times of a request: queue wait, CPU time in the worker, and waits in the worker, such as for another host, a database, or the main thread."
               />
             </th>
           </tr>
@@ -98,7 +98,7 @@ export function Classes({ classes }: { classes: ClassesSnapshot }) {
       </Table>
       {chosen.length === 0 && (
         <p class="empty">
-          {classes.classes.length === 0 ? 'No request has come yet.' : 'No class has this in its name.'}
+          {classes.classes.length === 0 ? 'No request has arrived yet.' : 'No class name contains this text.'}
         </p>
       )}
       {chosen.length > ROWS_FIRST && (

@@ -44,7 +44,7 @@ function Deploy({ deploy, now_ms }: { deploy: DeploySnapshot; now_ms: number }) 
         </small>{' '}
         <Help
           of="since the last deploy"
-          text="The latest version of the app compared with the one before it, class by class, so that another mix of requests is no change. The intervals hold with a probability of 99 %. Load or neighbours that changed at the same time are in it too: sluice canary compares versions side by side."
+          text="The latest version of the app compared with the previous one, class by class, so that a different mix of requests does not count as a change. Intervals have a confidence of 99 %. Changes of load or other processes at the same time are included; sluice canary compares versions side by side."
         />
       </h2>
       <ul class="findings">
@@ -58,8 +58,9 @@ function Deploy({ deploy, now_ms }: { deploy: DeploySnapshot; now_ms: number }) 
       </ul>
       {classes.length === 0 ? (
         <p class="empty">
-          {isSure ? 'No single class' : 'Nothing'} has surely changed: {count(requests[0] ?? 0)} requests of
-          generation {before}, {count(requests[1] ?? 0)} since, {count(compared)} classes compared.
+          {isSure ? 'No single class' : 'Nothing'} has changed with certainty: {count(requests[0] ?? 0)}{' '}
+          requests of generation {before}, {count(requests[1] ?? 0)} since, {count(compared)} classes
+          compared.
         </p>
       ) : (
         <Table label="Table of classes that changed">
@@ -74,7 +75,7 @@ function Deploy({ deploy, now_ms }: { deploy: DeploySnapshot; now_ms: number }) 
                 Since
               </th>
               <th scope="col" class="number">
-                Change <Help of="change of a class" text="Change of the mean, and its interval of 99 %." />
+                Change <Help of="change of a class" text="Change of the mean, with its 99 % interval." />
               </th>
             </tr>
           </thead>
@@ -102,7 +103,7 @@ function Deploy({ deploy, now_ms }: { deploy: DeploySnapshot; now_ms: number }) 
 const signed = (share: number): string => `${share > 0 ? '+' : ''}${(share * 100).toFixed(1)}`;
 
 function changeOf({ change, is_share }: FindingSnapshot): string {
-  return change === null ? 'too few to tell' : `${signed(change)} ${is_share ? 'points' : '%'}`;
+  return change === null ? 'too few for a result' : `${signed(change)} ${is_share ? 'points' : '%'}`;
 }
 
 function intervalOf({ low, high }: FindingSnapshot): string {
@@ -126,7 +127,7 @@ function Seen({ effects }: { effects: EffectsSnapshot }) {
         What visitors got{' '}
         <Help
           of="what visitors got"
-          text="Holes are components that are missing in the HTML of a page against the app’s intent: late, failed, shed. Times are 75th percentiles of the last one to two hours, measured by browsers: time to interactive if measured, otherwise largest contentful paint."
+          text="Holes are components missing from the HTML of a page unintentionally: late, failed or shed. Times are 75th percentiles of the last one to two hours, measured by browsers: time to interactive if measured, otherwise largest contentful paint."
         />
       </h2>
       <dl class="facts">
@@ -173,7 +174,7 @@ function Arms({ experiments }: { experiments: readonly ExperimentSnapshot[] }) {
             {name}:{arm.name}
           </code>{' '}
           <small>against {baseline}</small>{' '}
-          {arm.findings.length === 0 && <small>too few views to tell</small>}
+          {arm.findings.length === 0 && <small>too few views for a result</small>}
           {arm.findings.map((finding, at) => (
             <span key={finding.measure} class={finding.verdict === 'worse' ? 'warn' : ''}>
               {at > 0 && ', '}

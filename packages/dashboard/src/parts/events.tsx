@@ -25,7 +25,7 @@ export function Events({ marks }: { marks: readonly Mark[] }) {
           Events{' '}
           <Help
             of="events"
-            text="What the gateway did and saw, latest first. Deploys, crashes, stuck workers, quarantines and alarms are also the dashed lines across the charts."
+            text="Events of the gateway, latest first. Deploys, crashes, stuck workers, quarantines and alarms are also dashed lines in the charts."
           />
         </h2>
         <div class="chips" role="group" aria-label="Kinds of events">

@@ -52,6 +52,6 @@ function named(wish: FlameWish): string {
 }
 
 function waiting(wish: FlameWish): string {
-  if ('tail' in wish) return 'The profile is being read…';
+  if ('tail' in wish) return 'Loading the profile…';
   return `The profile takes ${wish.seconds} s, then a moment to draw. Workers keep serving meanwhile.`;
 }

@@ -19,14 +19,14 @@ export function Graph({ graph }: { graph: GraphSnapshot | null }) {
           id="graph-routes"
           name="Graph routes"
           total={graph.routes_count}
-          help="Routes of @sluice/graph since the start: first those with failures, then those that took most time. Metrics have all of them."
+          help="Routes of @sluice/graph since the start: first routes with failures, then the slowest in total. Metrics contain all routes."
           columns={[
-            ['Calls', 'Calls of the handler, for all keys that a request needs at once.'],
-            ['Paths each', 'Single paths that one call is for, mean.'],
-            ['Time each', 'From a call to its result, mean. Calls of one request overlap.'],
+            ['Calls', 'Calls of the handler, each for all keys that a request needs.'],
+            ['Paths each', 'Mean number of single paths per call.'],
+            ['Time each', 'Mean time from a call to its result. Calls of one request overlap.'],
             ['Longest', 'Longest call.'],
-            ['Failed', 'Calls that threw, took too long, or gave what is no JSON Graph.'],
-            ['Denied', 'Calls some of whose paths authorize denied.'],
+            ['Failed', 'Calls that threw, took too long, or returned no valid JSON Graph.'],
+            ['Denied', 'Calls with paths that authorize denied.'],
             ['No value', 'Single paths that got no value.'],
           ]}
           rows={graph.routes.map((row) => (
@@ -39,16 +39,16 @@ export function Graph({ graph }: { graph: GraphSnapshot | null }) {
           id="graph-paths"
           name="Graph paths"
           total={graph.paths_count}
-          help="Patterns of paths, the most used first. Integers, and keys that no route names, are folded."
+          help="Patterns of paths, the most used first, with {integers} and {keys} in place of values that no route names."
           about={<Uses graph={graph} />}
           columns={[
-            ['By pages', 'Single paths that pages on the server asked for.'],
-            ['By clients', 'Single paths that clients asked for over the network.'],
-            ['Values', 'Values that came into pages, references and errors among them.'],
-            ['Never read', 'Values that no component had asked for when the state was written.'],
+            ['By pages', 'Single paths requested by pages on the server.'],
+            ['By clients', 'Single paths requested by clients over the network.'],
+            ['Values', 'Values sent to pages, including references and errors.'],
+            ['Never read', 'Values that no component had requested when the state was written.'],
             [
               'Sent twice',
-              'Values that a later answer brought into the same page again, or that a browser asked for although its page had them.',
+              'Values sent to the same page again, or requested by a browser although its page had them.',
             ],
           ]}
           rows={graph.paths.map((row) => (

@@ -36,7 +36,7 @@ export function Quarantine({ requests, release }: QuarantineProps) {
         Quarantine{' '}
         <Help
           of="quarantine"
-          text="Requests that workers died with. They are answered 500 without a worker until their time is over."
+          text="Requests that crashed workers. The gateway answers them with 500, without a worker, until their quarantine ends."
         />
       </h2>
       <ul class="plain">
@@ -80,7 +80,7 @@ export function Renders({ status }: { status: Snapshot }) {
         <div>
           <dt>
             handed ahead{' '}
-            <Help of="handed ahead" text="Cheap requests that a worker got shortly before it was free." />
+            <Help of="handed ahead" text="Cheap requests that a worker got shortly before it was idle." />
           </dt>
           <dd>{count(requests.handed_total)}</dd>
         </div>
@@ -90,12 +90,11 @@ export function Renders({ status }: { status: Snapshot }) {
               React renders{' '}
               <Help
                 of="React renders"
-                text="Renders by @sluice/react, and the part of them that was left to react-dom."
+                text="Renders by @sluice/react, and the share that fell back to react-dom."
               />
             </dt>
             <dd>
-              {count(react.renders_total)}, {percent(left / Math.max(react.renders_total, 1))} left to
-              react-dom
+              {count(react.renders_total)}, {percent(left / Math.max(react.renders_total, 1))} by react-dom
             </dd>
           </div>
         )}
@@ -106,7 +105,7 @@ export function Renders({ status }: { status: Snapshot }) {
                 Component cache{' '}
                 <Help
                   of="component cache"
-                  text="Components with <Cached> or a cacheKey, and the part of them whose HTML was used again, since the start."
+                  text="Renders of components with <Cached> or a cacheKey since the start, and the share that reused cached HTML."
                 />
               </dt>
               <dd>
@@ -119,7 +118,7 @@ export function Renders({ status }: { status: Snapshot }) {
                 Cached HTML{' '}
                 <Help
                   of="cached HTML"
-                  text="About what the component caches of all workers take in memory, of what they may, in so many entries. Evicted entries made room for others."
+                  text="Estimated memory of the component caches of all workers, its limit, and the number of entries. Evicted entries made room for others."
                 />
               </dt>
               <dd>
@@ -135,7 +134,7 @@ export function Renders({ status }: { status: Snapshot }) {
               Mode{' '}
               <Help
                 of="mode"
-                text="workers.concurrency, and which of its values fits what was seen of the app."
+                text="workers.concurrency, and the value that fits the observed behaviour of the app."
               />
             </dt>
             <dd>
@@ -158,30 +157,30 @@ export function Pages({ cache }: { cache: Snapshot['page_cache'] }) {
     [
       'answered without a render',
       of(answered),
-      'Requests that got a page that was rendered for another, of all that were looked up.',
+      'Requests that got a page rendered for another request, and their share of all requests to the cache.',
     ],
-    ['hits', of(cache.hits), 'Requests that got a kept page within its time.'],
+    ['hits', of(cache.hits), 'Requests that got a fresh cached page.'],
     [
       'stale',
       of(cache.stale),
-      'Requests that got a kept page after its time, because a new one was on its way or could not be had.',
+      'Requests that got a stale cached page, because a new one was being rendered or could not be rendered.',
     ],
-    ['joined', of(cache.joined), 'Requests that got a page while it was rendered for another.'],
+    ['joined', of(cache.joined), 'Requests that shared the render of another request.'],
     ['misses', of(cache.misses), 'Requests for which a page was rendered.'],
     [
       'bypassed',
       of(cache.bypassed),
-      'Requests that the cache had nothing to do with: another method, or a path that is excluded.',
+      'Requests that bypassed the cache: another method, or an excluded path.',
     ],
     [
       'kept',
       `${count(cache.pages)} pages, ${bytes(cache.bytes)} of ${bytes(cache.bytes_max)}`,
-      'Pages in memory, and what they may take together (cache.bytes_max).',
+      'Cached pages in memory, their size, and the limit (cache.bytes_max).',
     ],
     [
       'stored, purged',
       `${count(cache.stored)}, ${count(cache.purged)}`,
-      'Pages that were kept, and pages that were purged, since the start.',
+      'Stored pages and purged pages since the start.',
     ],
   ];
   if (cache.shared !== null) {
@@ -189,7 +188,7 @@ export function Pages({ cache }: { cache: Snapshot['page_cache'] }) {
     facts.push([
       'shared',
       `${up ? 'in use' : 'not in use'}, ${count(hits)} of ${count(hits + misses)} found`,
-      `Pages that other gateways had rendered, of those that were looked up in ${address}.`,
+      `Pages found in the shared cache, of all look-ups in ${address}.`,
     ]);
   }
   return (
@@ -222,7 +221,7 @@ export function Tails({ tails, show }: TailsProps) {
         Slow requests with a profile{' '}
         <Help
           of="profiles of the tail"
-          text="When a class is slower than its usual 99th percentile, some of its next requests are profiled. These were the worst. CPU is what the worker's process used meanwhile."
+          text="When a request exceeds the usual 99th percentile of its class, Sluice profiles some of the next requests. These were the slowest. CPU is the CPU time of the worker's process meanwhile."
         />
       </h2>
       <Table label="Table of slow requests">

@@ -7,19 +7,19 @@ export type Column = keyof typeof COLUMNS;
 export const COLUMNS = {
   class: { name: 'Class', help: 'Requests that are expected to cost alike: host, method and route.' },
   requests: { name: 'Requests', help: 'Requests since the class was first seen.' },
-  cpu_share: { name: 'CPU share', help: 'Part of the CPU time of all classes since the start.' },
-  cost_mean_ms: { name: 'Cost', help: 'Mean CPU time in a worker, of the latest requests.' },
-  cost_p50_ms: { name: 'p50', help: 'Half of the latest requests cost at most that much CPU time.' },
-  cost_p95_ms: { name: 'p95', help: '95 of 100 of the latest requests cost at most that much CPU time.' },
-  cost_p99_ms: { name: 'p99', help: '99 of 100 of the latest requests cost at most that much CPU time.' },
-  queue_wait_ms: { name: 'Queue wait', help: 'Mean time before a worker took the request.' },
+  cpu_share: { name: 'CPU share', help: 'Share of the CPU time of all classes since the start.' },
+  cost_mean_ms: { name: 'Cost', help: 'Mean CPU time of the latest requests in a worker.' },
+  cost_p50_ms: { name: 'p50', help: 'Median CPU time of the latest requests.' },
+  cost_p95_ms: { name: 'p95', help: '95th percentile of the CPU time of the latest requests.' },
+  cost_p99_ms: { name: 'p99', help: '99th percentile of the CPU time of the latest requests.' },
+  queue_wait_ms: { name: 'Queue wait', help: 'Mean time before a worker accepted the request.' },
   service_time_ms: {
     name: 'Service time',
-    help: 'Mean time in a worker: CPU time and what the app waits for.',
+    help: 'Mean time in a worker: CPU time and waits of the app.',
   },
   handler_ms: {
     name: 'Handler',
-    help: 'Mean time in the handler of the route, where the router shows it. The rest of the service time is outside of it: middleware, and the sending of the answer.',
+    help: 'Mean time in the handler of the route, if the router exposes it. The rest of the service time is middleware and the sending of the answer.',
   },
 } as const satisfies Partial<Record<keyof ClassSnapshot, { name: string; help: string }>>;
 

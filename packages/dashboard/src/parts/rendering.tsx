@@ -41,11 +41,11 @@ export function Rendering({ status: { dial, effects } }: { status: Snapshot }) {
 }
 
 const VIEWS = {
-  settings: { name: 'Settings', help: 'What the page says it got of the dial: a setting, and the device.' },
-  variants: { name: 'Variants', help: 'The variant of an experiment that the visitor is in.' },
+  settings: { name: 'Settings', help: 'Setting of the dial that the page reports, and the device.' },
+  variants: { name: 'Variants', help: 'Variant of an experiment that the visitor gets.' },
   pages: {
     name: 'Pages',
-    help: 'The class of the page, as in the table of classes. The 20 with most visitors.',
+    help: 'Class of the page, as in the table of classes; the 20 classes with most visitors.',
   },
 } as const;
 type View = keyof typeof VIEWS;
@@ -95,7 +95,7 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
           Effect of the dial{' '}
           <Help
             of="effect of the dial"
-            text="What visitors got with each setting of render.server, beside what a page cost the server. Figures of browsers are 75th percentiles of the last one to two hours."
+            text="Measurements of visitors for each setting of render.server, and the cost of a page on the server. Figures of browsers are 75th percentiles of the last one to two hours."
           />
         </h2>
         <div class="chips views" role="group" aria-label="Rows of the effect of the dial">
@@ -135,32 +135,29 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
               {view === 'settings' && <th scope="col">Device</th>}
               <Column name="Visitors" help="Pages whose browser has reported, since the start." />
               <Column name="TTFB" help="Time to the first byte of the page." />
-              <Column name="LCP" help="Largest contentful paint: when the main content is there." />
-              <Column name="INP" help="Interaction to next paint: how long the slowest click or key took." />
+              <Column name="LCP" help="Largest contentful paint: time until the main content is visible." />
+              <Column name="INP" help="Interaction to next paint: duration of the slowest click or key." />
               {measured('tti_ms') && (
-                <Column name="TTI" help="Time to interactive: when the page's components answered." />
+                <Column name="TTI" help="Time to interactive: time until the page's components respond." />
               )}
-              {measured('key_ms') && <Column name="Key" help="Slowest answer to a key." />}
+              {measured('key_ms') && <Column name="Key" help="Slowest response to a key." />}
               {measured('long_ms') && (
-                <Column
-                  name="Long"
-                  help="Time by which frames took longer than 50 ms, added up over a page view."
-                />
+                <Column name="Long" help="Sum of the frame time above 50 ms in a page view." />
               )}
-              <Column name="CLS" help="Cumulative layout shift: how far content jumped." />
+              <Column name="CLS" help="Cumulative layout shift: movement of content while the page loads." />
               <Column
                 name="Faults"
-                help="Components of 1000 pages, since the start, whose HTML was not what the browser would have rendered, or that it could not bring to life."
+                help="Components per 1000 pages, since the start, whose HTML differed from the browser's render, or that failed to hydrate."
               />
               <Column name="HTML" help="Bytes of the page." />
               <Column name="JS" help="Bytes of its JavaScript." />
               {measured('memory_bytes') && (
-                <Column name="Memory" help="JavaScript's memory when the page was left." />
+                <Column name="Memory" help="JavaScript memory when the visitor leaves the page." />
               )}
               {view === 'settings' && (
                 <Column
                   name="Server CPU"
-                  help="CPU time of the components of one page with this setting, all devices together, mean since the start."
+                  help="Mean CPU time of the components of a page with this setting, for all devices, since the start."
                 />
               )}
             </tr>
@@ -258,21 +255,21 @@ function Components({ components, total }: { components: readonly ComponentSnaps
         Components <small>{total}</small>{' '}
         <Help
           of="components"
-          text="Components that @sluice/render was asked for since the start, those with most CPU time first. Metrics have all of them."
+          text="Components rendered by @sluice/render since the start, those with most CPU time first. Metrics contain all components."
         />
       </h2>
       <Table label="Table of components">
         <thead>
           <tr>
             <th scope="col">Component</th>
-            <Column name="Count" help="How often it was asked for." />
-            <Column name="CPU share" help="Part of the CPU time of the components in this table." />
-            <Column name="CPU each" help="Mean CPU time of one." />
+            <Column name="Count" help="Number of requested renders." />
+            <Column name="CPU share" help="Share of the CPU time of the components in this table." />
+            <Column name="CPU each" help="Mean CPU time of a render." />
             <th scope="col">
               How they ended{' '}
               <Help
                 of="how they ended"
-                text="rendered, cached and over budget are in the HTML; client was left to the browser by the dial. Of the others the page has a placeholder."
+                text="rendered, cached and over budget are in the HTML; client means that the dial assigned the render to the browser. For all others, the page has a placeholder."
               />
             </th>
           </tr>

@@ -29,7 +29,7 @@ export function Tiles({ model }: { model: Model }) {
     },
     {
       name: 'Queue',
-      help: 'Requests that wait for a worker, of those that may. Below: for how long the first of them has waited.',
+      help: 'Requests that wait for a worker. Below: the wait of the oldest, or the limit of the queue.',
       value: count(status.queue.length),
       note:
         status.queue.length > 0
@@ -40,21 +40,21 @@ export function Tiles({ model }: { model: Model }) {
     },
     {
       name: 'Queue wait p95',
-      help: '95 of 100 requests of the last minute waited at most so long before a worker took them.',
+      help: '95th percentile of the queue wait in the last minute.',
       value: time(status.queue_wait_ms.p95),
       note: `p50 ${time(status.queue_wait_ms.p50)}, p99 ${time(status.queue_wait_ms.p99)}`,
       of: ({ queue_wait_ms: spread }) => spread?.[1] ?? 0,
     },
     {
       name: 'Service time p95',
-      help: '95 of 100 requests of the last minute were at most so long in a worker.',
+      help: '95th percentile of the time in a worker in the last minute.',
       value: time(status.service_time_ms.p95),
       note: `p50 ${time(status.service_time_ms.p50)}, p99 ${time(status.service_time_ms.p99)}`,
       of: ({ service_time_ms: spread }) => spread?.[1] ?? 0,
     },
     {
       name: 'Workers',
-      help: 'Workers that wait for a request. Below: those that hold one, and requests in all of them.',
+      help: 'Workers that wait for a request. Below: workers with a request, and requests in all workers.',
       value: `${serving - busy} ready`,
       note: `${busy} busy, ${status.requests.in_service} in service`,
       of: ({ in_service: requests }) => requests,
@@ -62,7 +62,7 @@ export function Tiles({ model }: { model: Model }) {
     },
     {
       name: 'CPU',
-      help: 'CPU time of all workers in the last second, in cores. Below: that of the gateway.',
+      help: 'CPU time of all workers in the last second, in cores. Below: CPU time of the gateway.',
       value: `${trimmed(point?.cpu ?? 0)} cores`,
       note: `gateway ${trimmed(point?.gateway_cpu ?? 0)}`,
       of: ({ cpu }) => cpu,

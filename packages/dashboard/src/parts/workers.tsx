@@ -7,12 +7,12 @@ import { Table } from './table.js';
 
 const HELP: Record<string, string> = {
   State:
-    'Ready waits for a request; busy holds at least one; leaving gets nothing new; backoff is started again later.',
-  Now: 'The class of each request that the worker holds, and for how long it has had it.',
+    'Ready: waits for a request. Busy: has at least one. Leaving: gets no new ones. Backoff: restarts after a pause.',
+  Now: 'Class of each request in the worker, and time since the worker got it.',
   CPU: 'CPU time of the process in the last second; 100 % is one core.',
   Memory: 'Resident memory of the process.',
   Served: 'Requests that this worker has answered.',
-  Restarts: 'How often the process in this position was started again.',
+  Restarts: 'Number of restarts of the process at this position.',
 };
 
 interface Props {

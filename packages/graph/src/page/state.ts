@@ -17,7 +17,7 @@ const BREAKING = /[<\u2028\u2029]/gu;
  */
 export function stateScript(graph: JsonGraph, nonce?: string, isCounted = false): string {
   if (nonce !== undefined && !/^[\w+/=-]{8,}$/u.test(nonce))
-    throw new TypeError('a nonce is base64 of at least 8 characters');
+    throw new TypeError('a nonce must be base64 of at least 8 characters');
   const marks = `${isCounted ? `="${COUNTED}"` : ''}${nonce === undefined ? '' : ` nonce="${nonce}"`}`;
   const attributes = `type="application/json" ${STATE_ATTRIBUTE}${marks}`;
   return `<script ${attributes}>${JSON.stringify(graph).replace(BREAKING, escaped)}</script>`;

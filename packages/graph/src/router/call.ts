@@ -133,7 +133,7 @@ class CallResult<Data> {
   }
 
   #graph(message: object, paths: readonly PathSet[] | undefined, invalidated: readonly PathSet[] = []): void {
-    if (paths === undefined) throw new Error('A graph that a function gives has `paths`');
+    if (paths === undefined) throw new Error('A graph that a function returns must have `paths`');
     const sets = plainSets(paths, this.#core.limits);
     this.#run.outputs.graph(message, sets, {
       refuse: (error) => {
@@ -147,13 +147,13 @@ class CallResult<Data> {
   #checked(path: PathSet | string): PathSet {
     const sets = toPathSet(path);
     if (sets.length === 0 || countPaths([sets]) > this.#core.limits.pathsMax)
-      throw new Error('A path of a function has one step or more, and not too many keys');
+      throw new Error('A path of a function must have at least one step, and not too many keys');
     return sets;
   }
 
   #value(path: PathSet, value: unknown): void {
     const leaf = leafOf(value, this.#core.limits.depthMax);
-    if (leaf === undefined) throw new Error(`A function gave no JSON Graph for ${JSON.stringify(path)}`);
+    if (leaf === undefined) throw new Error(`A function returned no JSON Graph for ${JSON.stringify(path)}`);
     for (const single of singles(path.map(plainKeys))) {
       writeAt(this.#run.graph, single, leaf, single);
       if (isRef(leaf)) this.#references.push(single);

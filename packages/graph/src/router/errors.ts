@@ -5,31 +5,31 @@ import type { GraphError } from '../types.js';
  * Errors by code: the status over HTTP, and the next step for the caller. A code is never used for something else.
  */
 export const CATALOGUE = {
-  'SLU-GRAPH-INVALID': [400, 'A path, a range or the graph is malformed: the message names the place.'],
-  'SLU-GRAPH-PATHS': [413, 'The request has more paths than the router takes: ask for fewer at once.'],
-  'SLU-GRAPH-DEPTH': [400, 'A path has more steps than the router takes.'],
+  'SLU-GRAPH-INVALID': [400, 'A path, a range or the graph is malformed: the message has the position.'],
+  'SLU-GRAPH-PATHS': [413, 'The request has more paths than the router accepts: request fewer at once.'],
+  'SLU-GRAPH-DEPTH': [400, 'A path has more steps than the router accepts.'],
   'SLU-GRAPH-CALLS': [
     413,
-    'The paths need more calls of routes than one request may make: ask for them as sets of keys.',
+    'The paths need more route calls than one request may make: request them as sets of keys.',
   ],
-  'SLU-GRAPH-REFERENCES': [508, 'References lead to references without end, or further than the limit.'],
+  'SLU-GRAPH-REFERENCES': [508, 'References form a cycle, or exceed the limit.'],
   'SLU-GRAPH-TIME': [504, 'The routes took longer than the time limit of the request.'],
   'SLU-GRAPH-DENIED': [403, 'The `authorize` function of the route denied the path.'],
-  'SLU-GRAPH-REFUSED': [400, 'The schema of the graph refused a value or the arguments: see the message.'],
+  'SLU-GRAPH-REFUSED': [400, 'The schema of the graph rejected a value or the arguments: see the message.'],
   'SLU-GRAPH-HANDLER': [500, 'The handler of the route threw: `onError` got the error.'],
-  'SLU-GRAPH-VALUE': [500, 'The handler gave a value that is not JSON Graph: `onError` got the reason.'],
-  'SLU-GRAPH-ASTRAY': [500, 'The handler gave a path that was not requested: `onError` got the path.'],
+  'SLU-GRAPH-VALUE': [500, 'The handler returned a value that is not JSON Graph: `onError` got the reason.'],
+  'SLU-GRAPH-ASTRAY': [500, 'The handler returned a path that was not requested: `onError` got the path.'],
   'SLU-GRAPH-CALL-UNKNOWN': [404, 'No route has this function: compare the path with the routes.'],
   'SLU-GRAPH-SOURCE': [502, 'The data source of unhandled paths failed: `onError` got the error.'],
   'SLU-GRAPH-ORIGIN': [403, 'Pages of other origins may not change data: see `isCrossSite`.'],
-  'SLU-GRAPH-METHOD': [405, 'The method is not supported here: see the header `Allow`.'],
+  'SLU-GRAPH-METHOD': [405, 'This URL does not support the method: see the `Allow` header.'],
   'SLU-GRAPH-BODY': [
     400,
-    'The body broke off, or is not of its type or encoding: the message has the reason.',
+    'The body is incomplete, or does not match its type or encoding: the message has the reason.',
   ],
-  'SLU-GRAPH-BODY-TOO-LARGE': [413, 'The body has more bytes than the handler takes.'],
+  'SLU-GRAPH-BODY-TOO-LARGE': [413, 'The body is larger than the handler accepts.'],
   'SLU-GRAPH-BODY-TYPE': [415, 'Send a form (`application/x-www-form-urlencoded`) or JSON, in UTF-8.'],
-  'SLU-GRAPH-INTERNAL': [500, 'The answer could not be made: `onError` got the error.'],
+  'SLU-GRAPH-INTERNAL': [500, 'The router failed to answer: `onError` got the error.'],
 } as const satisfies Readonly<Record<string, readonly [statusCode: number, text: string]>>;
 
 export type ErrorCode = keyof typeof CATALOGUE;

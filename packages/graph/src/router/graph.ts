@@ -25,7 +25,7 @@ export function newBranch(): Branch {
 /** Value of paths that have none. */
 export const ABSENT: Atom = Object.freeze({ $type: 'atom' });
 
-const LOOP = errorLeaf('SLU-GRAPH-REFERENCES', 'References lead further than the limit');
+const LOOP = errorLeaf('SLU-GRAPH-REFERENCES', 'References exceed the limit');
 
 export function isLeaf(value: Leaf | Branch): value is Leaf {
   return typeof value !== 'object' || value === null || value['$type'] !== undefined;

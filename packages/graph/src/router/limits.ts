@@ -26,7 +26,7 @@ export function limitsOf(options: Partial<Limits>): Limits {
   for (const name of Object.keys(DEFAULTS) as (keyof Limits)[]) {
     const value = options[name] ?? DEFAULTS[name];
     if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`${name} is a whole number of 1 or more`);
+      throw new RangeError(`${name} must be a whole number of 1 or more`);
     limits[name] = value;
   }
   return limits as unknown as Limits;

@@ -77,7 +77,7 @@ class Batching<K, V> implements Loader<K, V> {
     try {
       const result = await this.#batch(waiting.map(({ key }) => key));
       if (Array.isArray(result) && result.length !== waiting.length)
-        throw new Error(`The batch function gave ${result.length} values for ${waiting.length} keys`);
+        throw new Error(`The batch function returned ${result.length} values for ${waiting.length} keys`);
       waiting.forEach(({ key, resolve, reject }, index) => {
         const value = (Array.isArray(result) ? result[index] : (result as ReadonlyMap<K, V>).get(key)) as
           V | Error;

@@ -63,14 +63,14 @@ export class Outputs implements Notes {
     else if ('path' in part && 'value' in part) this.#value(part.path, part.value, pieces, refusing);
     else
       refusing.refuse(
-        routeError('SLU-GRAPH-VALUE', 'A handler gave neither { path, value } nor { jsonGraph }'),
+        routeError('SLU-GRAPH-VALUE', 'A handler returned neither { path, value } nor { jsonGraph }'),
       );
   }
 
   /** Copies values of a message along the paths. */
   graph(message: unknown, pieces: readonly Sets[], refusing: Refusing): void {
     if (typeof message !== 'object' || message === null) {
-      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A `jsonGraph` is an object'));
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A `jsonGraph` must be an object'));
       return;
     }
     const merge = new Merge(
@@ -84,7 +84,7 @@ export class Outputs implements Notes {
   #value(input: PathInput, value: unknown, pieces: readonly Sets[], refusing: Refusing): void {
     const path = typeof input === 'string' ? toPathSet(input) : input;
     if (!Array.isArray(path) || path.length === 0 || path.length > this.#limits.depthMax) {
-      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A handler gave a value without a path'));
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A handler returned a value without a path'));
       return;
     }
     const leaf = leafOf(value, this.#limits.depthMax);
@@ -94,7 +94,7 @@ export class Outputs implements Notes {
     else if (isSingle) {
       if (!this.#write(keys, leaf, pieces)) refusing.refuse(astray(keys));
     } else if (countPaths([path]) > this.#limits.pathsMax)
-      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A handler gave a value for too many paths'));
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A handler returned a value for too many paths'));
     else {
       for (const single of singles(path.map(plainKeys))) {
         if (!this.#write(single, leaf, pieces)) refusing.refuse(astray(single));

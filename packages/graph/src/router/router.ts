@@ -121,7 +121,7 @@ export class Router<Data = unknown> {
   async set(envelope: Envelope, options: RequestOptions<Data> = {}): Promise<Envelope> {
     const { jsonGraph, paths } = isObject(envelope) ? envelope : ({} as Partial<Envelope>);
     if (!isObject(jsonGraph))
-      throw routeError('SLU-GRAPH-INVALID', 'To set values takes a `jsonGraph` with `paths`');
+      throw routeError('SLU-GRAPH-INVALID', 'Setting values needs a `jsonGraph` with `paths`');
     const sets = plainSets(paths, this.#limits);
     const { referencesMax, depthMax } = this.#limits;
     const given = new Given(jsonGraph, sets, referencesMax, depthMax);
@@ -213,7 +213,9 @@ function callPathOf(input: PathInput, limits: Limits): Path {
   } catch (error) {
     throw error instanceof Error && 'code' in error
       ? error
-      : routeError('SLU-GRAPH-INVALID', 'The path of a function has one key at each step', { cause: error });
+      : routeError('SLU-GRAPH-INVALID', 'The path of a function must have one key at each step', {
+          cause: error,
+        });
   }
 }
 

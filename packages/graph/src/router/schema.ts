@@ -137,7 +137,7 @@ export type PathIn<Schema, Text extends string> =
     ? [Lost] extends [never]
       ? IsEnd<At<Schema, Schema, Steps<Text>>> extends true
         ? Text
-        : Problem<`${Text} is no value of the graph`>
+        : Problem<`${Text} is not a value of the graph`>
       : Problem<`the graph has no ${NameOf<Lost>} there`>
     : never;
 
@@ -153,7 +153,7 @@ export type FunctionIn<Schema, Text extends string> =
   PathIn<Schema, Text> extends Text
     ? At<Schema, Schema, Steps<Text>> extends Callable
       ? Text
-      : Problem<`${Text} is no function of the graph`>
+      : Problem<`${Text} is not a function of the graph`>
     : PathIn<Schema, Text>;
 
 /** JSON that a path gives. */

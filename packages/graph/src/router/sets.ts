@@ -39,7 +39,7 @@ export function plainKey(key: unknown): PlainKey {
     return integerOf(key) ?? key;
   }
   if (typeof key === 'boolean' || key === null) return String(key);
-  throw routeError('SLU-GRAPH-INVALID', 'A key is text, a number, a boolean or null');
+  throw routeError('SLU-GRAPH-INVALID', 'A key must be text, a number, a boolean or null');
 }
 
 /** Integer that a text is the canonical form of. */
@@ -57,7 +57,7 @@ function integerOf(text: string): number | undefined {
  * all together have too many paths; ranges are counted for that, and not expanded.
  */
 export function plainSets(paths: unknown, limits: SetLimits): Sets[] {
-  if (!Array.isArray(paths)) throw routeError('SLU-GRAPH-INVALID', 'Paths are a list of path sets');
+  if (!Array.isArray(paths)) throw routeError('SLU-GRAPH-INVALID', 'Paths must be a list of path sets');
   const { pathsMax, callsMax: setsMax } = limits;
   const wanted: PathSet[] = [];
   let total = 0;
@@ -88,7 +88,7 @@ export function countSets(sets: Sets, from = 0, to = sets.length): number {
 /** Number of paths in a path set. May be more than an integer can hold exactly, or infinite. */
 function pathCount(path: unknown, { depthMax }: SetLimits): number {
   if (!Array.isArray(path) || path.length === 0)
-    throw routeError('SLU-GRAPH-INVALID', 'A path set is a list of one key set or more');
+    throw routeError('SLU-GRAPH-INVALID', 'A path set must be a list of at least one key set');
   if (path.length > depthMax)
     throw routeError('SLU-GRAPH-DEPTH', `A path has ${path.length} steps; ${depthMax} are allowed`);
   let count = 1;
@@ -120,7 +120,10 @@ function sizeOf(key: unknown): number {
 function boundsOf({ from = 0, to, length }: Range): [from: number, to: number] {
   const last = to ?? (length === undefined ? undefined : from + length - 1);
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(last))
-    throw routeError('SLU-GRAPH-INVALID', 'A range has integers as `from` and `to`, or `from` and `length`');
+    throw routeError(
+      'SLU-GRAPH-INVALID',
+      'A range must have integers as `from` and `to`, or `from` and `length`',
+    );
   return [from, last as number];
 }
 

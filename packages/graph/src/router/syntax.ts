@@ -21,7 +21,7 @@ const TAKEN: ReadonlySet<string> = new Set([
 /** Returns the steps of a route. Throws an error that names the place. */
 export function routeSteps(text: string): readonly RouteStep[] {
   const parsed = parseRoute(text);
-  if (parsed.length === 0) throw new Error('A route has one step or more');
+  if (parsed.length === 0) throw new Error('A route must have at least one step');
   const names = new Set<string>();
   return parsed.map((step): RouteStep => {
     if (!isPattern(step)) return literal(text, step);

@@ -82,7 +82,7 @@ class NodeIncoming implements Incoming {
     if (this.raw.readableDidRead || body !== undefined) {
       if (typeof body === 'string') return Buffer.from(body);
       if (typeof body === 'object' && body !== null) return body as Requested;
-      throw new Error('The app has read the body before the graph handler, and has left none');
+      throw new Error('The app has read the body before the graph handler, so it is empty');
     }
     return readBytes(this.raw, bytesMax, this.headers['content-length']);
   }

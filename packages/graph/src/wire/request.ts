@@ -30,10 +30,10 @@ export async function readRequest(request: Incoming, bytesMax: number): Promise<
     return asked;
   }
   if (request.method !== 'POST')
-    throw routeError('SLU-GRAPH-METHOD', `${request.method} is none of GET, HEAD and POST`);
+    throw routeError('SLU-GRAPH-METHOD', `${request.method} is not GET, HEAD or POST`);
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
-    throw routeError('SLU-GRAPH-BODY-TYPE', 'Bodies are sent without content-encoding');
+    throw routeError('SLU-GRAPH-BODY-TYPE', 'Bodies must be sent without content-encoding');
   const type = typeOf(request.headers['content-type'] ?? '');
   const body = await request.body(bytesMax);
   return graphRequest(body instanceof Uint8Array ? parsed(body, type) : body);
@@ -69,7 +69,7 @@ function typeOf(header: string): BodyType {
   const isUtf8 = /^(?:utf-?8|us-ascii)$/i.test(charset);
   if (isUtf8 && type === 'application/x-www-form-urlencoded') return 'form';
   if (isUtf8 && type === 'application/json') return 'json';
-  throw routeError('SLU-GRAPH-BODY-TYPE', 'The body is no form or JSON in UTF-8');
+  throw routeError('SLU-GRAPH-BODY-TYPE', 'The body is not a form or JSON in UTF-8');
 }
 
 function parsed(bytes: Uint8Array, type: BodyType): Requested {
@@ -77,12 +77,12 @@ function parsed(bytes: Uint8Array, type: BodyType): Requested {
   try {
     text = UTF8.decode(bytes);
   } catch (error) {
-    throw routeError('SLU-GRAPH-BODY', 'The body is no UTF-8', { cause: error });
+    throw routeError('SLU-GRAPH-BODY', 'The body is not UTF-8', { cause: error });
   }
   if (type === 'form') return ofForm(text);
   const value = jsonOf('body', text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw routeError('SLU-GRAPH-INVALID', 'The body is no object');
+    throw routeError('SLU-GRAPH-INVALID', 'The body is not an object');
   return value as Requested;
 }
 
@@ -102,7 +102,7 @@ function graphRequest(requested: Requested): GraphRequest {
     case 'set': {
       const envelope = valueOf(requested, 'jsonGraph');
       if (typeof envelope !== 'object' || envelope === null)
-        throw routeError('SLU-GRAPH-INVALID', 'jsonGraph is no object');
+        throw routeError('SLU-GRAPH-INVALID', 'jsonGraph is not an object');
       return { method, envelope: envelope as Envelope };
     }
     case 'call':
@@ -114,7 +114,7 @@ function graphRequest(requested: Requested): GraphRequest {
         thisPaths: listOf(requested, 'paths', []) as readonly PathSet[],
       };
     default:
-      throw routeError('SLU-GRAPH-INVALID', 'method is none of get, set and call');
+      throw routeError('SLU-GRAPH-INVALID', 'method is not get, set or call');
   }
 }
 

@@ -153,7 +153,7 @@ function errorOf(status: number, told: unknown): RouteError {
 }
 
 function brokenOff(cause?: unknown): RouteError {
-  return new RouteError('The answer broke off', { statusCode: 502, code: 'SLU-GRAPH-SOURCE', cause });
+  return new RouteError('The answer is incomplete', { statusCode: 502, code: 'SLU-GRAPH-SOURCE', cause });
 }
 
 /** Line of an answer in parts: a part of the graph, the end, or an error. */
@@ -170,7 +170,10 @@ function partOf(line: string): Part {
 function envelopeOf(value: unknown): Envelope {
   const isEnvelope = typeof value === 'object' && value !== null && 'jsonGraph' in value;
   if (!isEnvelope)
-    throw new RouteError('The server answered no JSON Graph', { statusCode: 502, code: 'SLU-GRAPH-SOURCE' });
+    throw new RouteError('The answer of the server is not JSON Graph', {
+      statusCode: 502,
+      code: 'SLU-GRAPH-SOURCE',
+    });
   return value as Envelope;
 }
 

@@ -210,7 +210,7 @@ void test("errors of servers are the data source's, with status and code", async
       .end('{"jsonGraph":{"a":1},"paths":[["a"]]}\n'),
   );
   await assert.rejects(whole(httpSource(cut, { isStream: true }).get([['a']])), {
-    message: 'The answer broke off',
+    message: 'The answer is incomplete',
   });
   const left = AbortSignal.abort(new Error('left'));
   await assert.rejects(whole(httpSource(url).get([['a']], { signal: left })), /left/);

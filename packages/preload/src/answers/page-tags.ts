@@ -13,9 +13,9 @@ import type { Pages } from '../api.js';
 
 /** Name of the field and the trailer. The gateway removes it. */
 const FIELD = 'x-sluice-tags';
-/** Tags that are named of one page: the gateway does not keep one with more. */
+/** Maximum number of tags of one page. The gateway does not keep one with more. */
 const TAGS_MAX = 1000;
-/** Longest line of them: nor one with longer ones. */
+/** Maximum length of a line of tags. Nor one with longer ones. */
 const CHARACTERS_MAX = 16 * 1024;
 /** Mark for the gateway: there are more than can be named, or more may come. */
 const CUT = '*';

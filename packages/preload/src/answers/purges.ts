@@ -12,9 +12,9 @@ import type { PurgeTarget } from '../control/messages.js';
 import { purgeParts } from '../host/component-cache.js';
 import { later, nextTurn } from '../timers.js';
 
-/** Purges of one batch. */
+/** Maximum number of purges in a batch. */
 const BATCH_MAX = 100;
-/** Different purges that wait for their batch. */
+/** Maximum number of different purges that wait for their batch. */
 const WAITING_MAX = 10_000;
 /** Pause between the end of a batch and the next one. */
 const PAUSE_MS = 10;

@@ -14,13 +14,13 @@ import type { Channel as ChannelHost } from '../api.js';
 import type { Control } from '../control/control.js';
 import { parseLine, readLines } from './lines.js';
 
-/** Largest message as JSON, in characters. */
+/** Maximum length of a message as JSON, characters. */
 const MESSAGE_CHARACTERS_MAX = 1024 * 1024;
-/** Bytes that wait for a worker that does not read. */
+/** Maximum size of messages that wait for a worker that does not read, bytes. */
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
-/** Messages that wait until this process serves. */
+/** Maximum number of messages that wait until this process serves. */
 const EARLY_MAX = 100;
-/** Room for what stands around a message. */
+/** Maximum length of a line with a message, characters. */
 const LINE_CHARACTERS_MAX = MESSAGE_CHARACTERS_MAX + 100;
 
 type Listener = (message: unknown, from: number) => void;
@@ -112,7 +112,7 @@ export class Channel implements ChannelHost {
     if (!this.#warned.has(to)) {
       this.#warned.add(to);
       process.stderr.write(
-        `sluice: worker ${to} does not take messages of the app as fast as worker ${this.worker} sends them: over ${UNSENT_BYTES_MAX / 1024 / 1024} MiB wait, so it misses some. Send fewer, or look at what keeps it busy with sluice profile --worker ${to}.\n`,
+        `sluice: worker ${to} receives messages of the app more slowly than worker ${this.worker} sends them: over ${UNSENT_BYTES_MAX / 1024 / 1024} MiB wait, so it misses some. Send fewer, or find what keeps it busy with sluice profile --worker ${to}.\n`,
       );
     }
     return false;
@@ -123,7 +123,7 @@ export class Channel implements ChannelHost {
       const server = createServer((socket) => this.#hear(socket)).unref();
       server.on('error', (error) => {
         process.stderr.write(
-          `sluice: worker ${this.worker} cannot take messages of the app: ${error.message}\n`,
+          `sluice: worker ${this.worker} cannot receive messages of the app: ${error.message}\n`,
         );
       });
       const path = this.#pathOf(this.worker);
@@ -178,7 +178,7 @@ export class Channel implements ChannelHost {
 
 function lineOf(message: unknown): string {
   const text = JSON.stringify(message) as string | undefined;
-  if (text === undefined) throw new TypeError('a message has to be a value that JSON can hold');
+  if (text === undefined) throw new TypeError('a message must be a value that JSON can represent');
   if (text.length > MESSAGE_CHARACTERS_MAX) {
     throw new RangeError(
       `a message has ${text.length} characters as JSON, ${MESSAGE_CHARACTERS_MAX} at most: send the name of a file or of a key instead`,

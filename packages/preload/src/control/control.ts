@@ -10,11 +10,11 @@ import type { Settings } from '../env.js';
 import { parseLine, readLines } from '../channel/lines.js';
 import { type FromGateway, PROTOCOL, type ToGateway } from './messages.js';
 
-/** Lines that are kept until the connection to the gateway stands. */
+/** Maximum number of lines that wait for the connection to the gateway. */
 const EARLY_LINES_MAX = 100;
-/** Largest number of bytes that wait for a gateway that does not read. */
+/** Maximum size of lines that wait for a gateway that does not read, bytes. */
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
-/** The longest line of the gateway that is read. */
+/** Maximum length of a line from the gateway, characters. */
 const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export class Control {

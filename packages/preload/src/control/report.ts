@@ -17,7 +17,7 @@ import { Routes } from '../routes/routes.js';
 import { named, type RunOwner } from '../cpu/run-watch.js';
 
 const BATCH_MS = 20;
-/** Ended requests that one line tells of. */
+/** Maximum number of ended requests in one line. */
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
 const TURN_MS = 250;

@@ -9,11 +9,11 @@ import type { Control } from './control.js';
 import { cpuUs, type OwnCpu } from '../cpu/own-cpu.js';
 import { idOf } from '../requests/peer.js';
 
-/** The gateway keeps no more of the first line. */
+/** Maximum length of the first line that the gateway stores, characters. */
 const CHARACTERS_MAX = 300;
-/** More of a message is not looked at. */
+/** Maximum examined length of a message, characters. */
 const MESSAGE_MAX = 10_000;
-/** Longest name of a place: file, line and column. */
+/** Maximum length of a position, characters. File, line and column. */
 const PLACE_MAX = 150;
 /** The preload's own files, which are no app's. */
 const OWN = fileURLToPath(new URL('../..', import.meta.url));

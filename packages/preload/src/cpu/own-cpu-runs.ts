@@ -21,11 +21,11 @@ export interface Account {
   hasLeft: boolean;
 }
 
-/** Reading a request, before it has a context, takes at most that much of the time directly before it; the rest is lost. */
+/** Maximum CPU time for reading a request, directly before it has a context. The rest is lost. */
 const INTAKE_US_MAX = 200;
 /**
- * Factor that collections and helper threads of V8 add at most: threads that work for the app cannot be distinguished from
- * them.
+ * Maximum factor that garbage collection and helper threads of V8 add. Threads that work for the app cannot
+ * be distinguished from them.
  */
 const SPREAD_MAX = 1.5;
 

@@ -15,7 +15,7 @@
 
 export type Phase = 'off' | 'opening' | 'open' | 'draining';
 
-/** Longest wait for requests that were inside before. Their later work has no context, and counts as lost. */
+/** Maximum wait for earlier requests in the app. Their later work has no context, and counts as lost. */
 const OPENING_MS_MAX = 1_000;
 const OPEN_MS_MIN = 200;
 /** The same of a new worker, until it has measured so many requests. */
@@ -23,7 +23,7 @@ const OPEN_MS_MIN_NEW = 5_000;
 const NEW_REQUESTS = 100;
 /** Requests take about as long as the opening does, and the draining too; half of a window is then spent on measuring. */
 const OPEN_PER_OPENING = 2;
-/** Longest wait for requests that are measured. The costs of longer ones stay unknown. */
+/** Maximum wait for measured requests. The costs of longer ones stay unknown. */
 const DRAINING_MS_MAX = 5_000;
 /** Time without a window, as a multiple of the window before: a fifth of the time is measured first, a tenth later. */
 const PAUSE_FACTOR_FIRST = 4;
@@ -31,7 +31,7 @@ const PAUSE_FACTOR = 9;
 const FIRST_REQUESTS = 200;
 /** The first as long as few are measured. */
 const PAUSE_MS_MAX_FIRST = 5_000;
-/** The longest pause between two windows in which CPU time of requests is distinguished. */
+/** Maximum pause between two windows that measure the CPU time of requests. */
 const PAUSE_MS_MAX = 30_000;
 /** Measured requests of light classes for each other one; a window with more of them was nearly useless. */
 const LIGHT_PER_OTHER = 16;

@@ -10,7 +10,10 @@ import { type Phase, Windows } from './own-cpu-windows.js';
 import { type RunOwner, RunWatch } from './run-watch.js';
 import { active_us, every, nextTurn, now_ms } from '../timers.js';
 
-/** Part of the CPU time that may be nobody's; above it, the figures of requests that share the worker are not reported. */
+/**
+ * Maximum share of the CPU time that belongs to no request. Above it, the figures of requests that share
+ * the worker are not reported.
+ */
 const LOST_SHARE_MAX = 0.2;
 const LOOK_EVERY_MS = 250;
 /** A request that was not to be measured is, where the event loop was active for so long meanwhile. */

@@ -23,11 +23,14 @@ const TOLD_US_MIN = 1_000;
 const LONG_US_MIN = 10_000;
 /** Runs from here on are told at once. */
 const URGENT_US_MIN = 1_000_000;
-/** Long runs that one line names. */
+/** Maximum number of long runs in one line. */
 const LONG_MAX = 10;
-/** The thread's CPU time is not looked at when a run begins, but a little before; other runs may take this part of a run in between. */
+/**
+ * Maximum share of a run by which the CPU time may be read before the run begins. Other runs may take this
+ * part of a run in between.
+ */
 const BEFORE_SHARE_MAX = 0.25;
-/** Long runs that a pause of the collector may still be found to lie in. */
+/** Maximum number of long runs to which a pause of the collector may still be assigned. */
 const ENDED_MAX = 32;
 
 /** Request in the view of runs. */

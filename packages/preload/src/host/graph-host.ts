@@ -9,17 +9,17 @@ import { cut, OTHER, Telling, within } from './sums.js';
 /** Symbol of the host. The number changes with its shape. */
 const HOST = Symbol.for('sluice.graph.1');
 
-/** Rows of one report: routes, and patterns of paths. The rest counts as `other`. */
+/** Maximum number of rows in one report. Routes, and patterns of paths. The rest counts as `other`. */
 const ROWS_MAX = 500;
-/** Longest text of a route or a pattern that is reported. */
+/** Maximum length of a reported route or pattern, characters. */
 const NAME_CHARACTERS_MAX = 200;
-/** Longest text of an error that is reported. */
+/** Maximum length of a reported error, characters. */
 const ERROR_CHARACTERS_MAX = 300;
-/** Longest name of a row in memory: a method and a route. */
+/** Maximum length of a row's name in memory, characters. A method and a route. */
 const KEY_CHARACTERS_MAX = 2 * NAME_CHARACTERS_MAX + 1;
-/** Rows of one line, which the gateway reads up to 1 MiB, whatever characters they have. */
+/** Maximum number of rows in one line, which stays below 1 MiB with any characters. */
 const LINE_ROWS_MAX = 250;
-/** Largest count of one report. Sums of a second stay whole numbers. */
+/** Maximum count in one report. Sums of a second stay whole numbers. */
 const COUNT_MAX = 1e9;
 
 /** Reports of any version of the package: every property may be absent, or another thing. */

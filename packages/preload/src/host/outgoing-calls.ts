@@ -11,11 +11,11 @@ import type { CalledHost } from '../control/messages.js';
 import { now_ms } from '../timers.js';
 import { Telling, within } from './sums.js';
 
-/** Hosts of one report. The rest counts as `other`. */
+/** Maximum number of hosts in one report. The rest counts as `other`. */
 const HOSTS_MAX = 50;
-/** Longest name of a host that is reported, with its port; that of DNS is 253. */
+/** Maximum length of a reported host with its port, characters. That of DNS is 253. */
 const HOST_CHARACTERS_MAX = 255;
-/** The longest time that is counted apart: 17 minutes. */
+/** Longest time that is counted exactly, microseconds. 17 minutes. */
 const TIME_US_MAX = 2 ** 30 - 1;
 const UNIX_SOCKET = 'unix socket';
 

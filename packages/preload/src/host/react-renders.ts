@@ -18,9 +18,9 @@ interface Copy {
   nameFrames(make: ((name: string) => Frame) | null): void;
 }
 
-/** Reasons that are told by name; those that come later count as `other`. */
+/** Maximum number of reasons reported by name. Those that come later count as `other`. */
 const REASONS_MAX = 24;
-/** Largest part of a reason that is kept. */
+/** Maximum stored length of a reason, characters. */
 const REASON_CHARACTERS_MAX = 80;
 const OTHER = 'other';
 /** Requests after which an app that renders React would have loaded what renders it. */

@@ -74,7 +74,7 @@ class Renderers {
   #load(filename: string, flavour: string, original: Exports): Exports | undefined {
     const path = findRenderer();
     if (path === undefined) {
-      this.#tell(`${RENDERER} is found neither from the app nor beside Sluice`);
+      this.#tell(`${RENDERER} was found neither from the app nor beside Sluice`);
       return undefined;
     }
     try {

@@ -22,17 +22,17 @@ interface Count {
   cpu_us: number;
 }
 
-/** Components that one report names; the rest counts as `other`. */
+/** Maximum number of components in one report. The rest counts as `other`. */
 const COMPONENTS_MAX = 500;
-/** Outcomes of one component that one report names. */
+/** Maximum number of outcomes of a component in one report. */
 const OUTCOMES_MAX = 16;
-/** Settings that one report names. */
+/** Maximum number of settings in one report. */
 const LABELS_MAX = 32;
-/** Arms of experiments that one report names. */
+/** Maximum number of arms of experiments in one report. */
 const VARIANTS_MAX = 100;
-/** Longest name of a component, an outcome, a setting or a variant that is reported. */
+/** Maximum length of a reported component, outcome, setting or variant, characters. */
 const NAME_CHARACTERS_MAX = 100;
-/** Components of one line of a report. */
+/** Maximum number of components in one line of a report. */
 const LINE_COMPONENTS_MAX = 1000;
 
 /** Puts the host where the app's copies of `@sluice/render` look for it. */

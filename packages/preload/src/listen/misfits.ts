@@ -66,8 +66,8 @@ function isNamed(server: Server, name: string): boolean {
 
 function kindOf(server: Server): string {
   if (isSecureHttp2(server)) return 'an HTTP/2 server without allowHTTP1';
-  if (isHttp2(server)) return 'an HTTP/2 server in clear text (http2.createServer)';
-  return `a plain ${server.constructor.name === 'Server' ? 'net.Server' : server.constructor.name}, which is no HTTP server`;
+  if (isHttp2(server)) return 'an HTTP/2 server without TLS (http2.createServer)';
+  return `a plain ${server.constructor.name === 'Server' ? 'net.Server' : server.constructor.name}, which is not an HTTP server`;
 }
 
 function remedyOf(server: Server): string {

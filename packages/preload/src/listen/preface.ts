@@ -9,7 +9,7 @@ import { later, nextTurn, noLater } from '../timers.js';
 
 /** Longest line of the PROXY protocol, version 1, with its end. */
 const LINE_BYTES_MAX = 107;
-/** Time in which a connection has to say whose it is. */
+/** Time limit for the first line of a connection, which contains its client's address. */
 const WAIT_MS_MAX = 5_000;
 const ACKNOWLEDGEMENT = '\n';
 

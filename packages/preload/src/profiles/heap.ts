@@ -38,7 +38,7 @@ function takeSnapshot(file: string): void {
   try {
     writeHeapSnapshot(file);
     if (!isWhole(file))
-      throw new Error(`${file}: the snapshot could not be written whole; is the disk full?`);
+      throw new Error(`${file}: the snapshot could not be written completely; is the disk full?`);
     chmodSync(file, 0o600);
   } catch (error) {
     giveUp(file);

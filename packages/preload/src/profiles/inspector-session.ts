@@ -32,7 +32,7 @@ export function ask(session: Session, method: string, params: object = {}): unkn
   session.post(method, params, (error: Error | null, result?: unknown) => {
     answer = { error, result };
   });
-  if (answer === undefined) throw new Error(`the inspector gave no answer to ${method}`);
+  if (answer === undefined) throw new Error(`the inspector did not answer to ${method}`);
   if (answer.error !== null) throw answer.error;
   return answer.result;
 }

@@ -6,9 +6,9 @@ import type { Account } from '../cpu/own-cpu-runs.js';
 import type { Follower, Requests } from '../requests/requests.js';
 import { clock_us } from '../timers.js';
 
-/** Requests that are noted during one profile. */
+/** Maximum number of requests noted during one profile. */
 const STAYS_MAX = 100_000;
-/** Changes from one request's continuation to another's that are noted during one profile. */
+/** Maximum number of switches between requests noted during one profile. */
 const RUNS_MAX = 1_000_000;
 
 /** Content of the file. Times in microseconds since the profile's begin, which may be before it. */

@@ -13,9 +13,9 @@ import { type Frame, reactCopies } from '../host/react-renders.js';
 import type { Requests } from '../requests/requests.js';
 
 const SAMPLING_INTERVAL_US = 500;
-/** Components that get a frame of their own; further ones share one. */
+/** Maximum number of components with their own frame. Further ones share one. */
 const NAMES_MAX = 2000;
-/** Largest part of a component's name that is kept. */
+/** Maximum stored length of a component's name, characters. */
 const NAME_CHARACTERS_MAX = 100;
 /** The file of the frames that stand for components. The gateway's `components.rs` looks for it. */
 const COMPONENT_URL = 'sluice-component:';

@@ -31,7 +31,7 @@ export function offerProfiles(
     if (said.type !== 'profile' && said.type !== 'heap' && said.type !== 'routes') return;
     const { number } = said;
     if (current !== undefined) {
-      control.send({ type: 'profiled', number, error: 'a profile of this worker is being taken already' });
+      control.send({ type: 'profiled', number, error: 'this worker is already being profiled' });
       return;
     }
     const own = (current = new AbortController());

@@ -37,7 +37,7 @@ interface Source {
   readonly lines: readonly string[];
 }
 
-/** The largest source map or script that is read. */
+/** Maximum size of a source map or script, bytes. */
 const MAP_BYTES_MAX = 32 * 1024 * 1024;
 
 /** The path that a `file:` URL, or a path, names. */

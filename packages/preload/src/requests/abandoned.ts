@@ -14,14 +14,14 @@ const LOOK_MS = 50;
 /** Time for which an idle loop is watched before the first collection; a busy one, which has something to do, has more. */
 const IDLE_MS = 200;
 const BUSY_MS = 2_000;
-/** Busier than this in one look, the loop is not idle. */
+/** Maximum utilization in one check at which the event loop counts as idle. */
 const IDLE_UTILIZATION_MAX = 0.5;
 /** The time between two collections: doubled where one has shown a response to be in use, and never much of all time. */
 const GAP_MS = 250;
-/** The longest pause between two collections for a request whose client left. */
+/** Maximum pause between two collections for a request whose client left. */
 const GAP_MS_MAX = 15_000;
 const GAP_PER_COLLECTION = 4;
-/** A collection that does not end is not waited for. */
+/** Maximum wait for a collection. */
 const COLLECTION_MS_MAX = 10_000;
 
 /** References to a response, beside the app's; all of them are dropped. */

@@ -10,7 +10,7 @@ import { constants, openSync, readSync } from 'node:fs';
 
 /** A number in the pipe: 64 bits, least significant byte first. */
 const ENTRY_BYTES = 8;
-/** Numbers that were read out before their requests came in. More are forgotten, oldest first. */
+/** Maximum number of request numbers read before their requests arrive. More are forgotten, oldest first. */
 const TAKEN_MAX = 64;
 
 export class Handed {

@@ -6,9 +6,9 @@ import type { FinishedRequest, Hook, HookedRequest, Unsubscribe } from '../api.j
 import type { Registry } from './registry.js';
 import { later, noLater } from '../timers.js';
 
-/** Hooks of each kind. */
+/** Maximum number of hooks of each kind. */
 const HOOKS_MAX = 100;
-/** Longest time for all that runs after one request, together. */
+/** Maximum total time of the hooks after one request. */
 export const SETTLE_MS_MAX = 5_000;
 
 interface Entry<T extends HookedRequest> {
@@ -121,7 +121,7 @@ async function bounded(settling: Promise<void>, id: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = later(() => {
-      report(`hooks after request ${id} took longer than ${SETTLE_MS_MAX} ms; the next request goes ahead.`);
+      report(`hooks after request ${id} took longer than ${SETTLE_MS_MAX} ms; the next request starts now.`);
       resolve();
     }, SETTLE_MS_MAX);
     timer.unref();

@@ -8,7 +8,7 @@ import { later } from '../timers.js';
 
 /** Time for which the event loop is watched for an answer. */
 const WATCH_MS = 2;
-/** An event loop that was busy for less of it waits. The answer itself takes some. */
+/** Maximum busy time in a check at which the event loop counts as waiting. The answer itself takes some. */
 const BUSY_MS_MAX = 1;
 
 const active_ms = (): number => performance.eventLoopUtilization().active;

@@ -68,7 +68,7 @@ function countOneHeaderLess(request: IncomingMessage): void {
   Object.defineProperty(request, 'headersDistinct', { configurable: true, writable: true, value: distinct });
 }
 
-/** Digits of a request's number: no more than a number holds exactly. */
+/** Maximum number of digits of a request's number. No more than a number holds exactly. */
 const DIGITS_MAX = 15;
 const [ZERO, NINE, SEMICOLON] = [48, 57, 59];
 

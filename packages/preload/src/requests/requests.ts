@@ -28,7 +28,7 @@ import { type EndTail, type Tails, tailOf } from '../profiles/tail.js';
 import { type Ticket, hooked, isAnother, isCutOff, isUnended, outcomeOf } from './ticket.js';
 import { later, nextTurn, now_ms as now } from '../timers.js';
 
-/** Requests that wait inside a worker. */
+/** Maximum number of requests that wait inside a worker. */
 const WAITING_MAX = 1000;
 const UNREAD_MS = 50;
 /** The app never had it. */

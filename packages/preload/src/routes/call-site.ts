@@ -9,7 +9,7 @@ export interface CallSite {
   readonly column: number;
 }
 
-/** Frames that are looked through; frameworks on top of a router have some dozens of their own. */
+/** Maximum number of searched frames. Frameworks on top of a router have some dozens of their own. */
 const FRAMES_MAX = 40;
 
 /** Methods that are wrapped here stand between those of the router and the app. */

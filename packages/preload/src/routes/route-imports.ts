@@ -7,7 +7,7 @@ import { dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Catcher } from './route-catch.js';
 
-/** Folders that are looked into, upwards from the app's script. */
+/** Maximum number of searched directories, upwards from the app's script. */
 const FOLDERS_MAX = 20;
 
 interface Manifest {

@@ -15,9 +15,9 @@ export interface Listed {
   readonly steps: readonly Entry[];
 }
 
-/** Entries that are read, with all repetitions of routers that are mounted in several places. */
+/** Maximum number of entries, including repetitions of routers that are mounted several times. */
 const ENTRIES_MAX = 50_000;
-/** Paths of an entry, of all that its own and those of its mounts make together. */
+/** Maximum number of paths of an entry, including those of its mounts. */
 const TEMPLATES_MAX = 8;
 
 /** Place at which a router of Express is mounted. */

@@ -4,11 +4,11 @@ import { type Entry, type Listed, listTables } from './route-list.js';
 import { type RouteTables, sizeOf } from './route-tables.js';
 import { endsRequests, type Handler, mayPassOn } from './route-walk.js';
 
-/** Entries of all routers up to which a worker looks for repeated ones by itself. */
+/** Maximum number of entries of all routers in which a worker searches for repetitions by itself. */
 const LOOKED_MAX = 2000;
-/** Routes that the line names. */
+/** Maximum number of routes in the line. */
 const NAMED_MAX = 3;
-/** Longest part of a path that the line shows. */
+/** Maximum shown length of a path, characters. */
 const TEXT_CHARACTERS_MAX = 200;
 
 /** A route, and the first one with its method and path. */

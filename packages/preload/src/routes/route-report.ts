@@ -16,23 +16,23 @@ import type { RouteTables } from './route-tables.js';
 import { type Handler, judge, meet } from './route-walk.js';
 import { now_ms } from '../timers.js';
 
-/** Tables that are told. */
+/** Maximum number of reported tables. */
 const TABLES_MAX = 50;
-/** Entries of all tables that are told. */
+/** Maximum number of reported entries of all tables. */
 const ENTRIES_MAX = 10_000;
-/** Routes that are looked up and judged. */
+/** Maximum number of checked routes. */
 const JUDGED_MAX = 2000;
-/** Longest time for judging routes. */
+/** Time limit for checking routes. */
 const JUDGING_MS_MAX = 10_000;
 /** Rounds of which the shortest counts. */
 const ROUNDS = 3;
 /** Tests of each matcher before them: V8 compiles an expression at the first, and once more at the second. */
 const WARM_UP_TESTS = 2;
-/** Handlers whose place is looked up, of entries that nobody saw being registered. */
+/** Maximum number of handlers whose position is searched because their registration was not observed. */
 const SITES_MAX = 2000;
 /** A path that hardly any app has a route for. */
 const NO_ROUTE = '/~sluice/no/such/path';
-/** Largest part of a path or a handler's name that is reported. */
+/** Maximum reported length of a path or a handler's name, characters. */
 const TEXT_CHARACTERS_MAX = 300;
 
 export interface RouteReport {

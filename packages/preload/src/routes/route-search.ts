@@ -19,9 +19,9 @@ export interface FoundRouter {
   readonly entries: object[];
 }
 
-/** Functions whose closures are looked into. */
+/** Maximum number of functions whose closures are searched. */
 const FUNCTIONS_MAX = 300;
-/** Objects that are examined. */
+/** Maximum number of examined objects. */
 const OBJECTS_MAX = 20_000;
 
 /** Meeting point of the page in the inspector and this module; there only while the two talk. */

@@ -4,15 +4,21 @@
  */
 import { callSite, type CallSite, written } from './call-site.js';
 
-/** Routers that are remembered. An app may make one for each request, so that those that are gone make room. */
+/**
+ * Maximum number of remembered routers. An app may make one for each request, so that those that are gone
+ * make room.
+ */
 const TABLES_MAX = 1000;
-/** Entries whose place is remembered: so many from the start, and as many that were added later. Further ones are counted. */
+/**
+ * Maximum number of entries whose position is remembered. So many from the start, and as many that were
+ * added later. Further ones are counted.
+ */
 const NOTES_MAX = 10_000;
 /** Routers without room between two looks for those that are gone. */
 const LOOK_EVERY = 100;
-/** Places that entries were added at while the worker served; further ones count together. */
+/** Maximum number of positions that added entries while the worker served. Further ones count together. */
 const PLACES_MAX = 200;
-/** Places that are told to the gateway. */
+/** Maximum number of positions reported to the gateway. */
 const PLACES_TOLD_MAX = 3;
 
 export type Framework = 'express' | 'koa-router' | 'hono' | 'fastify';

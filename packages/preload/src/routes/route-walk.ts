@@ -37,9 +37,9 @@ export interface Meeting {
   possible: Step | undefined;
 }
 
-/** Paths of a route that are tried. */
+/** Maximum number of tried paths per route. */
 const SAMPLES_MAX = 6;
-/** Paths that may fit a route, of which those are taken. */
+/** Maximum number of possible paths of a route, from which the tried ones are chosen. */
 const CANDIDATES_MAX = 40;
 
 /** Values of parameters: words, numbers, mixed case with punctuation, ids and encoded letters. */

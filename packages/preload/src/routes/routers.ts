@@ -10,7 +10,7 @@ import type { Catcher } from './route-catch.js';
 import { importRouters } from './route-imports.js';
 import type { Growth, RouteTables } from './route-tables.js';
 
-/** Servers whose listeners are remembered. */
+/** Maximum number of servers whose listeners are remembered. */
 const SERVERS_MAX = 10;
 /** Ends of the files that have a router of Express, Koa or Hono, and some others. */
 const ROUTER =

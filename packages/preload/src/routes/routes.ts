@@ -8,13 +8,13 @@ import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { handlerBegins } from '../cpu/handler-clock.js';
 
-/** Templates that are remembered as told; further ones are not told. */
+/** Maximum number of templates remembered as reported. Further ones are not told. */
 const TOLD_MAX = 500;
-/** Longest template that is told. */
+/** Maximum length of a reported template, characters. */
 const TEMPLATE_CHARS_MAX = 256;
 /**
- * Places of one router that are told. Express leaves what the client sent in place of the template of a mount, so that a
- * router below `/:tenant` has as many places as clients make up.
+ * Maximum number of reported positions of one router. Express leaves what the client sent in place of the
+ * template of a mount, so that a router below `/:tenant` has as many places as clients make up.
  */
 const MOUNTS_MAX = 8;
 

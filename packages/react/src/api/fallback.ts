@@ -70,7 +70,7 @@ function decide(): string | null {
     return null;
   }
   console.warn(
-    `@sluice/react does not know React ${version} with react-dom ${ReactDOM.version}: react-dom renders.`,
+    `@sluice/react does not support React ${version} with react-dom ${ReactDOM.version}: react-dom renders.`,
   );
   return 'unknown React version';
 }

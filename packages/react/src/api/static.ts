@@ -24,7 +24,7 @@ export function functionOf<Module extends object, Name extends keyof Module & st
 ): Module[Name] {
   if (typeof module[name] === 'function') return module[name];
   throw new Error(
-    `@sluice/react: react-dom ${version} has no \`${name}\`. It is there since React ${since}.`,
+    `@sluice/react: react-dom ${version} has no \`${name}\`. It is available since React ${since}.`,
   );
 }
 

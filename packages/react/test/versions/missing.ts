@@ -27,7 +27,7 @@ export function saysWhatIsMissing(minor: string, folder: string): void {
         () => '',
         (error: unknown) => (error as Error).message,
       );
-      const missing = `@sluice/react: react-dom ${version} has no \`${name}\`. It is there since React ${line}.`;
+      const missing = `@sluice/react: react-dom ${version} has no \`${name}\`. It is available since React ${line}.`;
       // What it says of no state at all is react-dom's own.
       if (isMissing) assert.equal(told, missing);
       else assert.ok(!told.includes('@sluice/react'), told);

@@ -15,7 +15,7 @@ export function isSlotName(name: string): boolean {
 
 /** The content between tags is nobody's but the page's: hydration leaves it alone. Throws for what is no name. */
 export function slotHtml(name: string): string {
-  if (!isSlotName(name)) throw new TypeError(`"${name}" is no name of a slot: letters, digits, - and _`);
+  if (!isSlotName(name)) throw new TypeError(`"${name}" is not a name of a slot: letters, digits, - and _`);
   return `<${SLOT_TAG} n="${name}"></${SLOT_TAG}>`;
 }
 

@@ -24,7 +24,7 @@ export interface Assets {
 export function readAssets(file: string): Assets {
   const assets = JSON.parse(readFileSync(file, 'utf8')) as Assets;
   if (typeof assets.runtime !== 'string' || typeof assets.components !== 'object')
-    throw new TypeError(`${file} is no sluice-assets.json: it needs \`runtime\` and \`components\``);
+    throw new TypeError(`${file} is not a sluice-assets.json: it needs \`runtime\` and \`components\``);
   const folder = path.dirname(path.resolve(file));
   return {
     ...assets,

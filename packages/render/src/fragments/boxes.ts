@@ -45,7 +45,7 @@ export function headOf(given: Assets | string): (nonce?: string) => string {
     .replaceAll(/<(?=\/style)/gi, '\\3c ');
   return (nonce) => {
     if (nonce !== undefined && !isNonce(nonce))
-      throw new TypeError('a nonce is base64 of at least 8 characters');
+      throw new TypeError('a nonce must be base64 of at least 8 characters');
     const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
     const code = codeTags({ assets, code: [], isFilledLater: true }, nonceAttribute);
     return `<style${nonceAttribute}>${styles}</style>${code}`;

@@ -100,7 +100,7 @@ export interface Fragments {
 export function createFragments(options: FragmentOptions): Fragments {
   const { registry, assets } = options;
   if (assets !== undefined && options.markup !== undefined)
-    throw new TypeError('fragments have the markup of boxes with `assets`: leave out `markup`, or `assets`');
+    throw new TypeError('fragments have the markup of boxes with `assets`: remove `markup` or `assets`');
   const markup = options.markup ?? (assets === undefined ? defaultMarkup : boxOf);
   const source: FragmentSource = {
     ...(assets !== undefined && { id: newId }),

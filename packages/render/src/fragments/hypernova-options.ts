@@ -74,7 +74,7 @@ export function checkOptions(options: HypernovaOptions, hasOnServer: boolean): v
     );
   }
   if (options.getCPUs !== undefined && typeof options.getCPUs !== 'function') {
-    throw new TypeError('`getCPUs` is no function; leave it out, as Sluice decides how many workers run');
+    throw new TypeError('`getCPUs` is not a function; remove it, because Sluice sets the number of workers');
   }
   if (hasOnServer && options.createApplication === undefined) {
     throw new TypeError('A callback for the app needs `createApplication: () => express()`');

@@ -61,7 +61,7 @@ export function jobsOf(body: unknown, jobsMax: number): Jobs {
 /** Throws a `TypeError` that says what a job lacks. */
 export function checkJob(token: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidJobError(`Job "${token}" is no object with name and data`);
+    throw new InvalidJobError(`Job "${token}" is not an object with name and data`);
   }
   if (typeof (value as Partial<FragmentJob>).name !== 'string')
     throw new InvalidJobError(`Job "${token}" has no name of a component`);

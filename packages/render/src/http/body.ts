@@ -46,7 +46,9 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
   try {
     return JSON.parse(UTF8.decode(bytes), options.reviver);
   } catch (error) {
-    throw httpError('SLU-RENDER-BODY-NOT-JSON', `The body is no JSON: ${messageOf(error)}`, { cause: error });
+    throw httpError('SLU-RENDER-BODY-NOT-JSON', `The body is not valid JSON: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -83,7 +85,7 @@ async function readBytes(
   if (encoding !== 'identity' && inflateAll === undefined) {
     throw httpError(
       'SLU-RENDER-BODY-ENCODING',
-      `Bodies with content-encoding ${JSON.stringify(encoding)} are not taken`,
+      `Bodies with content-encoding ${JSON.stringify(encoding)} are not supported`,
     );
   }
   try {

@@ -7,37 +7,37 @@ import { messageOf, toError } from '../thrown.js';
  * page `docs/reference/render-errors.md` is made of this table.
  */
 export const CATALOGUE = {
-  'SLU-RENDER-NOT-FOUND': [404, 'No handler has this address: compare it with the paths of the handlers.'],
-  'SLU-RENDER-STYLES-UNKNOWN': [404, 'No page has named these styles: load the page anew.'],
-  'SLU-RENDER-BOX-UNKNOWN': [
-    404,
-    'The page has no data for this box: ask with the `id` that the page gave the box.',
-  ],
-  'SLU-RENDER-METHOD': [405, 'The address is asked by another method: see the header `Allow`.'],
+  'SLU-RENDER-NOT-FOUND': [404, 'No handler has this path: compare it with the paths of the handlers.'],
+  'SLU-RENDER-STYLES-UNKNOWN': [404, 'No page refers to these styles: reload the page.'],
+  'SLU-RENDER-BOX-UNKNOWN': [404, 'The page has no data for this box: use the `id` of the box in the page.'],
+  'SLU-RENDER-METHOD': [405, 'The handler does not support this method: see the `Allow` header.'],
   'SLU-RENDER-BODY-UNREADABLE': [
     400,
-    'The body broke off, or is not what its `Content-Encoding` says: send it again, whole.',
+    'The body is incomplete, or does not match its `Content-Encoding`: send it again.',
   ],
-  'SLU-RENDER-BODY-NOT-JSON': [400, 'The body is no JSON: the message tells the place.'],
-  'SLU-RENDER-BODY-REFUSED': [403, "The app's `verify` refused the body: see the message."],
+  'SLU-RENDER-BODY-NOT-JSON': [400, 'The body is not valid JSON: the message has the position.'],
+  'SLU-RENDER-BODY-REFUSED': [403, "The app's `verify` rejected the body: see the message."],
   'SLU-RENDER-BODY-TOO-LARGE': [
     413,
-    'The body has more bytes than the handler takes: send less, or raise `bytesMax`.',
+    'The body is larger than the handler accepts: send less, or raise `bytesMax`.',
   ],
-  'SLU-RENDER-BODY-ENCODING': [415, 'The content encoding is not taken: send gzip, deflate, br or none.'],
-  'SLU-RENDER-BODY-CHARSET': [415, 'JSON is UTF-8: send it so.'],
-  'SLU-RENDER-BODY-TYPE': [415, 'Trees are sent as `Content-Type: application/json`.'],
-  'SLU-RENDER-BATCH-INVALID': [400, 'A batch is a JSON object of jobs by their tokens.'],
+  'SLU-RENDER-BODY-ENCODING': [415, 'The content encoding is not supported: send gzip, deflate, br or none.'],
+  'SLU-RENDER-BODY-CHARSET': [415, 'The charset of JSON must be UTF-8.'],
+  'SLU-RENDER-BODY-TYPE': [415, 'Trees must have `Content-Type: application/json`.'],
+  'SLU-RENDER-BATCH-INVALID': [
+    400,
+    'A batch must be a JSON object whose keys are tokens and whose values are jobs.',
+  ],
   'SLU-RENDER-BATCH-TOO-LARGE': [
     413,
-    'The batch has more jobs than the handler takes: send several, or raise `jobsMax`.',
+    'The batch has more jobs than the handler accepts: split it, or raise `jobsMax`.',
   ],
-  'SLU-RENDER-TREE-INVALID': [
-    400,
-    'The tree or a field beside it is not valid: the message tells the place.',
+  'SLU-RENDER-TREE-INVALID': [400, 'The tree or another field is not valid: the message has the position.'],
+  'SLU-RENDER-SOURCE-FAILED': [502, "A data source of the page failed: the worker's log has the reason."],
+  'SLU-RENDER-SOURCE-LATE': [
+    504,
+    'A data source of the page exceeded its time limit: see the limits of its sources.',
   ],
-  'SLU-RENDER-SOURCE-FAILED': [502, "Data of the page did not come: the worker's log has the reason."],
-  'SLU-RENDER-SOURCE-LATE': [504, 'Data of the page is late: see the time limits of its sources.'],
   'SLU-RENDER-INTERNAL': [
     500,
     'A handler threw: `onError` got the error, by default as a line on standard error.',
@@ -89,7 +89,7 @@ export function readError(thrown: unknown): Error {
 
 function checkSendable({ statusCode, headers }: HttpError): void {
   if (!Number.isInteger(statusCode) || statusCode < 200 || statusCode > 599)
-    throw new RangeError('its status is no number from 200 to 599');
+    throw new RangeError('its status is not a number from 200 to 599');
   for (const [name, value] of Object.entries(headers)) {
     validateHeaderName(name);
     if (typeof value !== 'string') throw new TypeError(`its header ${name} is no text`);

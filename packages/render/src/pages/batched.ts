@@ -84,9 +84,9 @@ async function send(
       calls.map(({ args }) => args),
       context,
     );
-    if (!Array.isArray(values)) throw new SourceFailure('gave no list of values');
+    if (!Array.isArray(values)) throw new SourceFailure('returned no list of values');
     if (values.length !== calls.length)
-      throw new SourceFailure(`gave ${values.length} values for ${calls.length} arguments`);
+      throw new SourceFailure(`returned ${values.length} values for ${calls.length} arguments`);
     for (const [index, { resolve, reject }] of calls.entries()) {
       const value: unknown = values[index];
       if (value instanceof Error) reject(value);

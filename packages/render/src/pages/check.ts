@@ -184,7 +184,7 @@ function condition(value: unknown, at: string, depth: number): void {
       for (const [index, each] of inner.entries()) condition(each, `${at}.${kind}[${index}]`, depth + 1);
       return;
     default:
-      throw new InvalidTree(at, 'is none of `exists`, `equals`, `not`, `any` and `all`');
+      throw new InvalidTree(at, 'is not `exists`, `equals`, `not`, `any` or `all`');
   }
 }
 
@@ -210,7 +210,7 @@ function bound(value: unknown, at: string, depth = 0): void {
 
 function path(value: unknown, at: string): void {
   if (typeof value !== 'string' || pathOf(value) === undefined)
-    throw new InvalidTree(at, 'is no path such as `$.product.title` or `@.images[0]`');
+    throw new InvalidTree(at, 'is not a path such as `$.product.title` or `@.images[0]`');
 }
 
 function name(value: unknown, at: string): void {

@@ -71,7 +71,7 @@ export interface DocumentStrings {
 export function documentStart(parts: DocumentParts): string {
   const { tree, scope, options, nonce, page } = parts;
   if (nonce !== undefined && !isNonce(nonce))
-    throw new TypeError('a nonce is base64 of at least 8 characters');
+    throw new TypeError('a nonce must be base64 of at least 8 characters');
   const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
   const { lang, dir, head } = documentStrings(tree.document, options.defaults, scope);
   const direction = dir === undefined ? '' : ` dir="${escapeHtml(dir)}"`;

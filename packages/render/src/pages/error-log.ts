@@ -19,7 +19,7 @@ export function errorLog(
   return (error, component, box) => {
     const at_ms = now_ms();
     if (at_ms >= windowEnds_ms) {
-      if (left > 0) write(`${left} further boxes failed, which the log leaves out`);
+      if (left > 0) write(`${left} further boxes failed, which the log omits`);
       windowEnds_ms = at_ms + WINDOW_MS;
       lines = left = 0;
     }

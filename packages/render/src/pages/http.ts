@@ -52,11 +52,11 @@ export function pageHandler(pages: Pages, options: PageHandlerOptions = {}): Ser
     if (asked === variantsPath && isRead(request)) return jsonAnswer(200, { variants: pages.variants() });
     if (asked !== path) return undefined;
     if (request.method !== 'POST') {
-      throw httpError('SLU-RENDER-METHOD', `Trees are posted to ${path}`, { headers: { allow: 'POST' } });
+      throw httpError('SLU-RENDER-METHOD', `Send trees with POST to ${path}`, { headers: { allow: 'POST' } });
     }
     // A form of another site can send anything else without being asked.
     if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
-      throw httpError('SLU-RENDER-BODY-TYPE', 'A tree is sent as application/json');
+      throw httpError('SLU-RENDER-BODY-TYPE', 'A tree must be sent as application/json');
     const signal = leave();
     const { tree, data, ...posted } = readPosted(await readJson(request, { bytesMax }));
     const page = await rendered(pages, tree, data, {
@@ -79,7 +79,7 @@ export function styleHandler(pages: Pages): Served {
       throw httpError('SLU-RENDER-METHOD', 'Styles are read', { headers: { allow: 'GET, HEAD' } });
     const file = await styles.serve(path.slice(styles.path.length, -'.css'.length));
     if (file === undefined) {
-      throw httpError('SLU-RENDER-STYLES-UNKNOWN', 'No page has named these styles');
+      throw httpError('SLU-RENDER-STYLES-UNKNOWN', 'No page refers to these styles');
     }
     const bytes = Buffer.from(file.css);
     return {
@@ -186,7 +186,7 @@ async function boxAnswer(
     // The address is public: which source it was, and why, is not told.
     if (isLate(error)) return failed(504, 'The data of this box is late', 'SLU-RENDER-SOURCE-LATE');
     if (error instanceof SourceError)
-      return failed(502, 'The data of this box did not come', 'SLU-RENDER-SOURCE-FAILED');
+      return failed(502, 'The data of this box could not be loaded', 'SLU-RENDER-SOURCE-FAILED');
     throw error;
   }
 }

@@ -138,7 +138,7 @@ export class Planner {
       items.push({ kind: 'box', place, id, node, given, slots, failure: undefined });
       return;
     }
-    const failure = new TypeError(`The props of box ${id} are bound to what is no object`);
+    const failure = new TypeError(`The props of box ${id} are bound to a value that is not an object`);
     items.push({ kind: 'box', place, id, node, given: {}, slots, failure });
   }
 

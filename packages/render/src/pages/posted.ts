@@ -22,7 +22,7 @@ const TEXT_CHARACTERS_MAX = 2_048;
 
 /** Throws `HttpError` of status 400. */
 export function readPosted(body: unknown): Posted {
-  if (!isObject(body)) throw httpError('SLU-RENDER-TREE-INVALID', 'The body is no object with a `tree`');
+  if (!isObject(body)) throw httpError('SLU-RENDER-TREE-INVALID', 'The body is not an object with a `tree`');
   for (const key of Object.keys(body)) if (!KEYS.has(key)) throw mistake(key, 'is not known');
   const { tree, data = {}, engine, deadlineMs, visitor, variants } = body;
   const nonce = text(body, 'nonce');
@@ -37,7 +37,7 @@ export function readPosted(body: unknown): Posted {
   if (!tameData(data)) throw mistake('data', `is nested more than ${DATA_DEPTH_MAX} deep`);
   if (engine !== undefined && !isWhole(engine, 0, ENGINE_MAX)) throw mistake('engine', 'is no whole number');
   if (deadlineMs !== undefined && !isWhole(deadlineMs, 1, DEADLINE_MS_MAX))
-    throw mistake('deadlineMs', `is no whole number from 1 to ${DEADLINE_MS_MAX}`);
+    throw mistake('deadlineMs', `is not a whole number from 1 to ${DEADLINE_MS_MAX}`);
   if (nonce !== undefined && !isNonce(nonce)) throw mistake('nonce', 'is no base64 of at least 8 characters');
   return {
     tree,

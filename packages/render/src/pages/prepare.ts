@@ -143,7 +143,7 @@ export async function scopeOf(
   context: InputContext,
 ): Promise<Scope> {
   const data: unknown = typeof input === 'function' ? await input(context) : input;
-  if (!isObject(data)) throw new TypeError('the data of a page is an object');
+  if (!isObject(data)) throw new TypeError('the data of a page must be an object');
   const { variants } = context;
   const known: Scope = { root: { ...data, variants }, noted: variants };
   return { ...known, root: { ...known.root, ...(await sources.all(named, known)) } };
@@ -235,6 +235,6 @@ export async function within<T>(end_ms: number, work: Promise<T>): Promise<T> {
   return withDeadline(
     work,
     left_ms,
-    () => new LateError("the page's time was up before its data and components were there"),
+    () => new LateError("the page's time limit passed before its data and components were ready"),
   );
 }

@@ -175,5 +175,5 @@ export function remoteOutcomeOf(error: Error): Outcome {
 }
 
 function lateError({ id, node }: Box): Error {
-  return new LateError(`The page's time was up before box ${id} (${node.component}) was there`);
+  return new LateError(`The page's time limit passed before box ${id} (${node.component}) was there`);
 }

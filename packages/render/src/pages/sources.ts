@@ -67,7 +67,7 @@ export class Sources {
     this.#origins = new Set(
       (options.origins ?? []).map((origin) => {
         if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-          throw new TypeError(`${origin} is no origin such as https://catalogue.internal`);
+          throw new TypeError(`${origin} is not an origin such as https://catalogue.internal`);
         return origin;
       }),
     );
@@ -160,7 +160,7 @@ export class PageSources {
       return await withDeadline(
         asked.answer,
         timeoutMs,
-        () => new SourceError(name, `gave no data within ${timeoutMs} ms`, true),
+        () => new SourceError(name, `returned no data within ${timeoutMs} ms`, true),
       );
     } catch (thrown) {
       const error = toError(thrown);

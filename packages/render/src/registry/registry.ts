@@ -147,7 +147,7 @@ class ComponentRegistry implements Registry {
     if (name === '') throw new TypeError('A component needs a name');
     if (version !== undefined && !isVersion(version)) {
       throw new TypeError(
-        `Version "${version}" of component "${name}" is no semantic version, such as 2.1.0`,
+        `Version "${version}" of component "${name}" is not a semantic version, such as 2.1.0`,
       );
     }
     const entries = this.#entries.get(name);
@@ -171,7 +171,7 @@ class ComponentRegistry implements Registry {
     // The headers of a visitor are part of what a service is asked, and of no key that is made of props.
     if (adapter === adapterOf(view) && settings.cacheKey !== undefined)
       throw new TypeError(
-        `Component "${name}" is a service's: its HTML is cached by cacheS of component(), not by cacheKey`,
+        `Component "${name}" belongs to a service: cacheS of component() caches its HTML, not cacheKey`,
       );
     return { name, version, view, adapter, settings };
   }
@@ -187,9 +187,7 @@ class ComponentRegistry implements Registry {
     }
     const [found, ...others] = recognising(this.#adapters, view);
     if (found === undefined)
-      throw new TypeError(
-        `Component "${name}" is nothing that an adapter renders; the registry has ${known}`,
-      );
+      throw new TypeError(`Component "${name}" cannot be rendered by any adapter; the registry has ${known}`);
     if (others.length === 0) return found;
     const names = [found, ...others].map((adapter) => adapter.name).join(', ');
     throw new TypeError(`Component "${name}" may be of ${names}: name one of them in the setting "adapter"`);

@@ -53,7 +53,9 @@ export async function askBatch(
     answer = JSON.parse(await boundedText(response, bytes_max));
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new ServiceError(`${url.host} sent no whole answer: ${messageOf(error)}`, false, { cause: error });
+    throw new ServiceError(`${url.host} sent an incomplete answer: ${messageOf(error)}`, false, {
+      cause: error,
+    });
   }
   const results = field(answer, 'results');
   if (typeof results !== 'object' || results === null)

@@ -208,7 +208,7 @@ export class Remote {
       return await withDeadline(
         this.#retry.execute(async () => askBatch(this.#url, jobs, headers, bytesMax, signal)),
         timeoutMs,
-        () => new RemoteError('late', `${this.#url.host} gave no answer within ${timeoutMs} ms`),
+        () => new RemoteError('late', `${this.#url.host} did not answer within ${timeoutMs} ms`),
       );
     } catch (error) {
       if (leave.signal.aborted)
@@ -220,7 +220,9 @@ export class Remote {
   }
 
   #leftAlone(cause?: unknown): RemoteError {
-    return new RemoteError('open', `${this.#url.host} failed too often, and is left alone`, { cause });
+    return new RemoteError('open', `${this.#url.host} failed too often, and is not called for now`, {
+      cause,
+    });
   }
 }
 

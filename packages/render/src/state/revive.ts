@@ -44,7 +44,7 @@ function decodeTyped([type, content]: readonly unknown[]): unknown {
     case 'object':
       return Object.fromEntries(pairs(decodeArray(content as unknown[])));
     default:
-      throw new TypeError(`State of a type that is not known: ${String(type)}`);
+      throw new TypeError(`State of an unknown type: ${String(type)}`);
   }
 }
 

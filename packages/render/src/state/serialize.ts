@@ -137,7 +137,7 @@ function at(parent: Place | undefined, value: object, key: string | number): Pla
 function refuseCircle(value: object, place: Place | undefined): void {
   for (let above = place; above !== undefined; above = above.parent) {
     if (above.value === value) {
-      throw new TypeError(`${pathOf(place)} is a circle, which cannot be sent to the browser`);
+      throw new TypeError(`${pathOf(place)} is circular, so it cannot be sent to the browser`);
     }
   }
 }

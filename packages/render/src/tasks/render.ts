@@ -61,7 +61,8 @@ function renderChecked(
   }
   const own: unknown = component.settings.cacheTags?.(checked) ?? [];
   if (isPromise(own)) return refuse(component, 'cacheTags', own);
-  if (!Array.isArray(own)) throw new TypeError(`cacheTags of component "${component.name}" gave no array`);
+  if (!Array.isArray(own))
+    throw new TypeError(`cacheTags of component "${component.name}" returned no array`);
   tellTags(own);
   const gathered = new Gathered(own as readonly string[]);
   const { purges } = cache;
@@ -141,7 +142,9 @@ function cacheKey(
   if (isPromise(key)) return refuse(component, 'cacheKey', key);
   // The text of promises and Maps is the same for all: the HTML of one visitor would be another's.
   if (typeof key !== 'string' && typeof key !== 'number')
-    throw new TypeError(`cacheKey of component "${component.name}" gave ${typeof key} in place of a string`);
+    throw new TypeError(
+      `cacheKey of component "${component.name}" returned ${typeof key} instead of a string`,
+    );
   const prefix = prefixOf(component, context.slots.names);
   return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
 }
@@ -162,9 +165,12 @@ async function refuse(component: Component, setting: string, value: PromiseLike<
     () => undefined,
     (reason: unknown) => reason,
   );
-  throw new TypeError(`${setting} of component "${component.name}" gave a promise: it must not be async`, {
-    cause,
-  });
+  throw new TypeError(
+    `${setting} of component "${component.name}" returned a promise: it must not be async`,
+    {
+      cause,
+    },
+  );
 }
 
 /** A number, a letter and JSON, at whose end the component's own key begins: no two prefixes begin alike. */
@@ -193,7 +199,7 @@ function numberOf(component: Component): number {
 function accepted(component: Component, html: unknown, bytesMax: number): string {
   if (typeof html !== 'string') {
     throw new TypeError(
-      `Component "${component.name}" gave ${html === null ? 'null' : typeof html} in place of HTML`,
+      `Component "${component.name}" returned ${html === null ? 'null' : typeof html} instead of HTML`,
     );
   }
   // A UTF-16 unit takes three bytes at most, so that most HTML need not be measured.

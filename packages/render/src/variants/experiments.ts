@@ -181,11 +181,11 @@ function check({ name, arms, since, components = {} }: Experiment): void {
   }
   if (sumOf(arms) <= 0) throw new TypeError(`${name}: no arm has a weight`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(since) || Number.isNaN(Date.parse(since)))
-    throw new TypeError(`${name}: since is ${JSON.stringify(since)}, and not a day such as 2026-11-24`);
+    throw new TypeError(`${name}: since is ${JSON.stringify(since)}; it must be a day such as 2026-11-24`);
   for (const [component, byArm] of Object.entries(components)) {
     for (const arm of Object.keys(byArm)) {
       if (!Object.hasOwn(arms, arm))
-        throw new TypeError(`${name}: ${component} names the arm ${arm}, which is none`);
+        throw new TypeError(`${name}: ${component} names the arm ${arm}, which does not exist`);
     }
   }
 }

@@ -158,9 +158,9 @@ void test('names of slots are written alike by all', async () => {
   }
 });
 
-void test('what is no name of a slot is refused', () => {
+void test('what is not a name of a slot is refused', () => {
   for (const name of ['', '"', 'a b', '<x>', 'é', '2x'])
-    assert.throws(() => slotHtml(name), /no name of a slot/);
+    assert.throws(() => slotHtml(name), /not a name of a slot/);
 });
 
 void test('synchronous React and Preact components give their HTML at once', () => {

@@ -126,7 +126,7 @@ void test('what is no component is refused', () => {
     })(),
     Object.create({ render: bare }),
   ])
-    assert.throws(() => registry.register('View', view), /is nothing that an adapter renders/);
+    assert.throws(() => registry.register('View', view), /cannot be rendered by any adapter/);
 });
 
 void test('a batch with a remote component gives its HTML beside any framework, and rejects nothing', async (t) => {

@@ -118,6 +118,6 @@ void test('the head has all styles once and the runtime, with a nonce where one 
 void test('markup of the app and boxes exclude each other', () => {
   assert.throws(
     () => createFragments({ registry, assets, markup: (_component, html) => html }),
-    /leave out `markup`, or `assets`/,
+    /remove `markup` or `assets`/,
   );
 });

@@ -294,7 +294,7 @@ void test('a job that is none has no hooks but onError', async () => {
   assert.deepEqual(order, [
     'initialize',
     'batchStart',
-    'onError a Job "a" is no object with name and data',
+    'onError a Job "a" is not an object with name and data',
     'batchEnd',
   ]);
 });

@@ -29,7 +29,7 @@ void test('options that cannot be honoured are refused with what to do', () => {
   const refused: readonly (readonly [object, RegExp])[] = [
     [{}, /needs `getComponent`, a function/],
     [{ getComponent: 'text' }, /needs `getComponent`, a function/],
-    [{ getComponent, getCPUs: 4 }, /Sluice decides how many workers run/],
+    [{ getComponent, getCPUs: 4 }, /Sluice sets the number of workers/],
     [
       { getComponent, bodyParser: { strict: false } },
       /`bodyParser\.strict` is not supported; limit, inflate, verify, reviver are/,
@@ -90,7 +90,7 @@ void test('a module for the server alone runs, and options with a server are opt
     delete global.window;
   }
   const options = { getComponent, getCPUs: 4, server: () => 'of a plugin' } as unknown as HypernovaOptions;
-  assert.throws(() => hypernova(options), /Sluice decides how many workers run/);
+  assert.throws(() => hypernova(options), /Sluice sets the number of workers/);
 });
 
 void test('names of attributes are exported, and are those of the markup', () => {
@@ -123,7 +123,7 @@ void test('numbers and arrays that components give are texts, at once and later'
   }
   const others = await batchOf({ true: () => true, object: () => ({}), null: () => null });
   for (const { error } of Object.values(others.results))
-    assert.match(error?.message ?? '', /in place of HTML/);
+    assert.match(error?.message ?? '', /instead of HTML/);
 });
 
 void test('a component of renderReact ends when its job is late', async () => {

@@ -147,9 +147,9 @@ void test('whatever is no job is an error of that job alone', async (t) => {
   ]) {
     const { statusCode, success, html, error } = resultOf(answer, token);
     assert.deepEqual([statusCode, success, html], [400, false, null], token);
-    assert.match(error?.message ?? '', /no object|no name of a component/, token);
+    assert.match(error?.message ?? '', /not an object|no name of a component/, token);
   }
-  assert.equal(resultOf(answer, 'null').error?.message, 'Job "null" is no object with name and data');
+  assert.equal(resultOf(answer, 'null').error?.message, 'Job "null" is not an object with name and data');
   assert.equal(resultOf(answer, 'null').name, null);
   assert.equal(resultOf(answer, 'good').success, true);
 });

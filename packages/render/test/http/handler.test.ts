@@ -176,7 +176,7 @@ void test("bytes and text that the app's parsers leave are parsed, and bytes tha
     body,
   });
   assert.equal(response.status, 400);
-  assert.match(await response.text(), /The body is no JSON/);
+  assert.match(await response.text(), /The body is not valid JSON/);
 });
 
 void test("an empty body that the app's parser has read is a batch of no jobs", async (t) => {

@@ -47,7 +47,7 @@ test('the log has 20 lines in 10 s whatever fails, and says how many it has left
   now_ms = 10_000;
   log(new Error('no'), 'Card', 'b0');
   assert.deepEqual(lines.slice(20), [
-    '980 further boxes failed, which the log leaves out',
+    '980 further boxes failed, which the log omits',
     'Component "Card" in box b0: Error: no',
   ]);
 });

@@ -97,8 +97,8 @@ void test('a mistake of the caller is answered with its place', async (t) => {
   const tree = { boxes: [] };
   const cases: [unknown, number, RegExp][] = [
     ['{', 400, /no JSON/],
-    ['', 400, /no object/],
-    [[], 400, /no object/],
+    ['', 400, /not an object/],
+    [[], 400, /not an object/],
     [{}, 400, /^tree: /],
     [{ tree: { boxes: [{ component: 1 }] } }, 400, /^boxes\[0\]\.component: /],
     [{ tree, status: 200 }, 400, /^status: is not known/],
@@ -110,7 +110,7 @@ void test('a mistake of the caller is answered with its place', async (t) => {
     [{ tree, data: { x: 'x'.repeat(20_000) } }, 413, /bytes/],
     [{ tree: { boxes: [], data: { x: { source: 'fails' } } } }, 502, /source x/],
     [{ tree: { boxes: [], data: { x: { source: 'never', timeoutMs: 10 } } } }, 504, /source x/],
-    [{ tree: { boxes: [], data: { x: { source: 'never' } } }, deadlineMs: 10 }, 504, /time was up/],
+    [{ tree: { boxes: [], data: { x: { source: 'never' } } }, deadlineMs: 10 }, 504, /time limit passed/],
   ];
   for (const [body, status, message] of cases) {
     const answer = await post(origin, body);

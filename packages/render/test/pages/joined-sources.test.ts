@@ -157,8 +157,8 @@ void test('an error in place of a value fails that box alone, and a call has no 
 
 void test('a batched function that gives too few values, none, or throws has failed for all', async () => {
   for (const [load, message] of [
-    [() => [1], /gave 1 values for 2 arguments/],
-    [() => ({}), /gave no list of values/],
+    [() => [1], /returned 1 values for 2 arguments/],
+    [() => ({}), /returned no list of values/],
     [
       () => {
         throw new Error('down');

@@ -64,7 +64,7 @@ void test('a name is taken once, or once by each version', () => {
     () => registry.lazy('B', () => ({}), {}, { version: '1.0.0' }),
     /Version 1\.0\.0 of component "B"/,
   );
-  assert.throws(() => registry.register('B', view, {}, { version: 'v2' }), /"v2".*no semantic version/);
+  assert.throws(() => registry.register('B', view, {}, { version: 'v2' }), /"v2".*not a semantic version/);
   assert.throws(() => registry.register('', view), /needs a name/);
 });
 
@@ -202,7 +202,7 @@ void test('a module that has no component is an error of its load', async () => 
   const registry = createRegistry();
   const modules: Readonly<Record<string, unknown>> = {
     'The module has no default export': { Card: view },
-    'Component "Card1" is nothing that an adapter renders; the registry has plain': { default: 5 },
+    'Component "Card1" cannot be rendered by any adapter; the registry has plain': { default: 5 },
     "Cannot read properties of undefined (reading 'settings')": undefined,
   };
   for (const [index, [message, module]] of Object.entries(modules).entries()) {

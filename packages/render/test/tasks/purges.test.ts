@@ -132,7 +132,7 @@ void test('HTML that was begun before a purge by URL is not cached after it, and
   assert.equal(await pageAt(['/products/1'], collected), '<p>3</p>');
 });
 
-void test('I6: more purges by URL than are remembered empty the cache', async () => {
+void test('I6: more purges by URL than the limit purge the whole cache', async () => {
   const queue = createTaskQueue();
   const component = viewJob(counted().view, CACHED);
   const html = async (): Promise<string> => rendered(await queue.run(component)).html;

@@ -221,7 +221,7 @@ void test('a view that gives no text fails with its name', async () => {
     const result = await createTaskQueue().run(job(component('Nothing', () => value)));
     assert.match(
       failed(result).error.message,
-      /"Nothing" gave (?:undefined|null|number|object) in place of HTML/,
+      /"Nothing" returned (?:undefined|null|number|object) instead of HTML/,
     );
   }
 });
@@ -517,7 +517,7 @@ for (const [what, settings] of Object.entries({
     const keyed = component('Keyed', () => 'html', settings as object);
     const { error, reason } = failed(await createTaskQueue().run(job(keyed, {})));
     assert.equal(reason, 'error');
-    assert.match(error.message, new RegExp(`^${what} of component "Keyed" gave a promise`));
+    assert.match(error.message, new RegExp(`^${what} of component "Keyed" returned a promise`));
     assert.equal((error.cause as Error).message, 'no key');
     await turn();
     assert.deepEqual(unhandled, []);

@@ -165,7 +165,7 @@ function screensOf(children: ReactNode): ReactElement<ScreenProps>[] {
   Children.forEach(children, (child) => {
     if (child === null || typeof child === 'boolean') return;
     if (!isValidElement<ScreenProps>(child) || child.type !== Screen)
-      throw new Error('<Screens> has other children than <Screen>');
+      throw new Error('<Screens> has children other than <Screen>');
     screens.push(child);
   });
   return screens;

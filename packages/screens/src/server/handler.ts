@@ -67,7 +67,7 @@ async function answer(
   const isKey = method === 'POST';
   if (!isKey && method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD, POST');
-    refuse(response, 405, 'GET a screen, or POST a key');
+    refuse(response, 405, 'Send GET for a screen, or POST for a key');
     return;
   }
   const at = query.get('at') ?? '';
@@ -78,12 +78,12 @@ async function answer(
     refuse(
       response,
       400,
-      'GET takes `at`; POST takes `at`, `focus` (integer ≥ 0) and `key` (1–32 characters)',
+      'GET accepts `at`; POST accepts `at`, `focus` (integer ≥ 0) and `key` (1–32 characters)',
     );
     return;
   }
   if (isKey && isCrossSite(request)) {
-    refuse(response, 403, 'Pages of other origins may send no keys');
+    refuse(response, 403, 'Pages of other origins may not send keys');
     return;
   }
   const app = await options.app(request, response);

@@ -7,33 +7,33 @@ export const VERSION = 1;
 export const COMMAND = {
   /** A new widget, outside the tree. */
   CREATE: 1,
-  /** The widget becomes a child of `parent` (0: the root), before the child `before` (0: at the end). A widget that is in the tree moves. */
+  /** The widget becomes a child of `parent` (0: the root), before the child `before` (0: at the end). A widget that is already in the tree moves. */
   PLACE: 2,
-  /** The widget and all below it are gone; their numbers may be used again from the next batch on. */
+  /** Removes the widget and all its descendants. Their numbers may be used again from the next batch on. */
   REMOVE: 3,
   /** Own value of a property: pixels or a plain number. */
   NUMBER: 4,
   /** Own value in percent of the parent (50 is one half). */
   PERCENT: 5,
-  /** Own value of a colour (0xRRGGBBAA), a choice (its place in the list, from 0) or a flag (0 or 1). */
+  /** Own value of a colour (0xRRGGBBAA), a choice (its index in the list, from 0) or a flag (0 or 1). */
   INTEGER: 6,
-  /** Own value of a text: its place among the batch's strings, from 0. */
+  /** Own value of a text: its index in the batch's strings, from 0. */
   STRING: 7,
-  /** The widget has no own value of this property any more. */
+  /** Removes the widget's own value of this property. */
   RESET: 8,
   /** Shared style of the widget (0: none). */
   STYLE: 9,
-  /** Shared style that is in force while the widget has the focus (0: none). */
+  /** Shared style that applies while the widget has the focus (0: none). */
   FOCUS_STYLE: 10,
-  /** A shared style: `length` words follow, entries like `number`, `percent`, `integer`, `string` and `transition` without their `id`. A style is defined once and never changes. */
+  /** Defines a shared style. `length` words follow: entries like `number`, `percent`, `integer`, `string` and `transition`, without their `id`. A style is defined once and never changes. */
   DEFINE: 11,
-  /** The widget that has the focus (0: none). */
+  /** Moves the focus to the widget (0: to none). */
   FOCUS: 12,
-  /** Changes of the property take `duration` milliseconds after `delay` (0: at once). It counts from the second frame on that has the widget in the tree and not hidden. */
+  /** Changes of the property take `duration` milliseconds after `delay` (0: immediately). The transition applies from the second frame in which the widget is in the tree and not hidden. */
   TRANSITION: 13,
-  /** The property runs from `from` (not a number: the value it has) to `to`. `repeat` counts further runs, 0 to 65535; 65535 is without end; bit 16 set: every second run goes back. The end value stays. */
+  /** Animates the property from `from` (NaN: the current value) to `to`. `repeat` is the number of further runs, 0 to 65535; 65535 means infinite. If bit 16 is set, every second run is reversed. The final value stays. */
   ANIMATE: 14,
-  /** An animation of this property ends, and the property has the value of its styles again. */
+  /** Ends an animation of this property. The property returns to the value of its styles. */
   STOP: 15,
 } as const;
 
@@ -41,17 +41,17 @@ export const COMMAND = {
 export const EVENT = {
   /** A key, named as in the DOM's `KeyboardEvent.key`. `phase`: 0 pressed, 1 repeated by the device, 2 released. `sequence` grows by one. `time` is in milliseconds of the surface's clock. */
   KEY: 1,
-  /** New place of a widget with `reports`, in pixels of the surface, without `x`, `y`, `scale` and `rotate`. */
+  /** New position and size of a widget with `reports`, in pixels of the surface, without `x`, `y`, `scale` and `rotate`. */
   LAYOUT: 2,
-  /** A transition or animation of a widget with `reports` has reached its end. */
+  /** A transition or animation of a widget with `reports` has ended. */
   ANIMATION_END: 3,
-  /** The image of a widget with `reports` is there (1) or cannot be had (2). */
+  /** The image of a widget with `reports` is loaded (1) or has failed to load (2). */
   IMAGE: 4,
   /** Memory of the device: 0 enough, 1 low, 2 almost none. */
   MEMORY: 5,
   /** New size of the surface in pixels. */
   RESIZE: 6,
-  /** The batches with this cause are on the screen: the moment, and the milliseconds that layout and drawing took. A frame tells once of each cause that its batches have, 0 included, also of batches that changed nothing. If there are more than 64 causes, it tells of the last 64. */
+  /** The screen shows the batches with this cause: `time`, and the `duration` of layout and drawing in milliseconds. A frame reports each cause of its batches once, including 0, and including batches that changed nothing. If there are more than 64 causes, it reports the last 64. */
   FRAME: 7,
 } as const;
 
@@ -135,23 +135,23 @@ export type PropertyName = keyof typeof PROPERTIES;
 export interface PropertyValues {
   /** Whether the widget takes part in layout and is drawn. */
   readonly display?: 'flex' | 'none';
-  /** Place in the flow, or by `left`, `top`, `right` and `bottom` alone. */
+  /** Position in the flow, or only by `left`, `top`, `right` and `bottom`. */
   readonly position?: 'relative' | 'absolute';
   /** Main axis of the children. */
   readonly flexDirection?: 'column' | 'row' | 'column-reverse' | 'row-reverse';
-  /** Whether children that do not fit begin a further line. */
+  /** Whether children that do not fit start a new line. */
   readonly flexWrap?: 'nowrap' | 'wrap';
   /** Children along the main axis. */
   readonly justifyContent?: 'flex-start' | 'center' | 'flex-end' | 'space-between' | 'space-around' | 'space-evenly';
   /** Children across the main axis. */
   readonly alignItems?: 'stretch' | 'flex-start' | 'center' | 'flex-end';
-  /** The same for this child alone. */
+  /** Alignment of this child across the main axis. */
   readonly alignSelf?: 'auto' | 'stretch' | 'flex-start' | 'center' | 'flex-end';
-  /** Lines of children that wrap. */
+  /** Alignment of the lines of wrapped children. */
   readonly alignContent?: 'flex-start' | 'center' | 'flex-end' | 'stretch' | 'space-between' | 'space-around';
   /** Share of free space that the widget takes. */
   readonly flexGrow?: number;
-  /** Share of missing space that the widget gives up. */
+  /** Share of missing space by which the widget shrinks. */
   readonly flexShrink?: number;
   /** Size along the main axis before growing and shrinking. */
   readonly flexBasis?: number | `${number}%`;
@@ -197,23 +197,23 @@ export interface PropertyValues {
   readonly marginRight?: number;
   /** Space outside the bottom edge. */
   readonly marginBottom?: number;
-  /** 0 is invisible, 1 opaque; counts for all below the widget as for one picture. */
+  /** 0 is invisible, 1 opaque. The widget and its descendants blend as one picture. */
   readonly opacity?: number;
   /** Shift to the right after layout. */
   readonly x?: number;
   /** Shift down after layout. */
   readonly y?: number;
-  /** Enlargement around the middle of the widget. */
+  /** Scale factor around the centre of the widget. */
   readonly scale?: number;
-  /** Degrees clockwise around the middle of the widget. */
+  /** Rotation in degrees, clockwise around the centre of the widget. */
   readonly rotate?: number;
-  /** Whether what is below the widget ends at its edges, rounded as they are. */
+  /** Whether descendants are clipped at the widget's edges, including rounded corners. */
   readonly clip?: boolean;
   /** Order among siblings: a higher one is drawn later. */
   readonly zIndex?: number;
   /** Colour of the area. */
   readonly background?: string;
-  /** `ANGLE COLOR AT, COLOR AT…` over the background: degrees as in CSS (0 up, 90 right), `#rrggbbaa`, place from 0 to 1. */
+  /** `ANGLE COLOR AT, COLOR AT…` over the background: degrees as in CSS (0 up, 90 right), `#rrggbbaa`, position from 0 to 1. */
   readonly gradient?: string;
   /** Radius of the corners. */
   readonly borderRadius?: number;
@@ -221,26 +221,26 @@ export interface PropertyValues {
   readonly borderWidth?: number;
   /** Colour of the border. */
   readonly borderColor?: string;
-  /** Address of a picture (PNG or JPEG), drawn over background and gradient. */
+  /** URL of a picture (PNG or JPEG), drawn over background and gradient. */
   readonly image?: string;
-  /** The picture in the widget. */
+  /** Way to fit the picture into the widget. */
   readonly fit?: 'cover' | 'contain' | 'fill';
-  /** Text of the widget; line ends break lines. While a widget has children, its text is not shown and has no size. */
+  /** Text of the widget, with its line breaks. While a widget has children, its text is not shown and has no size. */
   readonly text?: string;
   /** Colour of the text. */
   readonly color?: string;
   /** Size of the text. */
   readonly fontSize?: number;
-  /** 100 to 900; from 600 on bold. */
+  /** Weight of the font, 100 to 900; bold from 600 on. */
   readonly fontWeight?: number;
   /** Name of a font that the surface has. */
   readonly fontFamily?: string;
   /** Height of a line in units of `fontSize`. */
   readonly lineHeight?: number;
-  /** Lines in the widget. */
+  /** Alignment of the lines in the widget. */
   readonly textAlign?: 'left' | 'center' | 'right';
-  /** Lines after which the text ends with an ellipsis (0: no limit). */
+  /** Maximum number of lines; then an ellipsis ends the text (0: no limit). */
   readonly maxLines?: number;
-  /** Whether events tell of the widget's place, image and animations. */
+  /** Whether events report the widget's position, image and animations. */
   readonly reports?: boolean;
 }

@@ -18,7 +18,7 @@ export function playerSurface(): PlayerSurface {
   const { sluiceSurface: surface } = globalThis as { readonly sluiceSurface?: PlayerSurface };
   if (surface === undefined)
     throw new Error(
-      'No player runs this bundle: globalThis.sluiceSurface is not there. In a browser, use browserSurface() of @sluice/screens/browser.',
+      'No player runs this bundle: globalThis.sluiceSurface is missing. In a browser, use browserSurface() of @sluice/screens/browser.',
     );
   if (surface.version !== VERSION)
     throw new Error(

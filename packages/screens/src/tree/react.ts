@@ -32,7 +32,7 @@ const internals: Internals = module.default ?? module;
 const slots19 = internals.__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
 const slots18 = internals.__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED;
 if (slots19 === undefined && slots18 === undefined)
-  throw new Error('@sluice/screens needs React 18.3 or 19; the `react` that was found is neither');
+  throw new Error('@sluice/screens needs React 18.3 or 19; the installed `react` has another version');
 
 /** Whether `ref` is a prop (from React 19 on) or a field of the element. */
 export const REF_IS_PROP = slots19 !== undefined;

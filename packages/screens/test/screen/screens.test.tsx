@@ -221,7 +221,7 @@ test('a name without a screen, and other children, are errors', () => {
     errors.map((error) => (error as Error).message),
     [
       '<Screens> has no <Screen name="x">',
-      '<Screens> has other children than <Screen>',
+      '<Screens> has children other than <Screen>',
       '<Screen> must be a direct child of <Screens>',
     ],
   );

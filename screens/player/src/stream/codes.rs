@@ -13,33 +13,33 @@ pub const EASINGS: [&str; 5] = ["linear", "ease", "ease-in", "ease-out", "ease-i
 pub enum Command {
     /// A new widget, outside the tree.
     Create = 1,
-    /// The widget becomes a child of `parent` (0: the root), before the child `before` (0: at the end). A widget that is in the tree moves.
+    /// The widget becomes a child of `parent` (0: the root), before the child `before` (0: at the end). A widget that is already in the tree moves.
     Place = 2,
-    /// The widget and all below it are gone; their numbers may be used again from the next batch on.
+    /// Removes the widget and all its descendants. Their numbers may be used again from the next batch on.
     Remove = 3,
     /// Own value of a property: pixels or a plain number.
     Number = 4,
     /// Own value in percent of the parent (50 is one half).
     Percent = 5,
-    /// Own value of a colour (0xRRGGBBAA), a choice (its place in the list, from 0) or a flag (0 or 1).
+    /// Own value of a colour (0xRRGGBBAA), a choice (its index in the list, from 0) or a flag (0 or 1).
     Integer = 6,
-    /// Own value of a text: its place among the batch's strings, from 0.
+    /// Own value of a text: its index in the batch's strings, from 0.
     String = 7,
-    /// The widget has no own value of this property any more.
+    /// Removes the widget's own value of this property.
     Reset = 8,
     /// Shared style of the widget (0: none).
     Style = 9,
-    /// Shared style that is in force while the widget has the focus (0: none).
+    /// Shared style that applies while the widget has the focus (0: none).
     FocusStyle = 10,
-    /// A shared style: `length` words follow, entries like `number`, `percent`, `integer`, `string` and `transition` without their `id`. A style is defined once and never changes.
+    /// Defines a shared style. `length` words follow: entries like `number`, `percent`, `integer`, `string` and `transition`, without their `id`. A style is defined once and never changes.
     Define = 11,
-    /// The widget that has the focus (0: none).
+    /// Moves the focus to the widget (0: to none).
     Focus = 12,
-    /// Changes of the property take `duration` milliseconds after `delay` (0: at once). It counts from the second frame on that has the widget in the tree and not hidden.
+    /// Changes of the property take `duration` milliseconds after `delay` (0: immediately). The transition applies from the second frame in which the widget is in the tree and not hidden.
     Transition = 13,
-    /// The property runs from `from` (not a number: the value it has) to `to`. `repeat` counts further runs, 0 to 65535; 65535 is without end; bit 16 set: every second run goes back. The end value stays.
+    /// Animates the property from `from` (NaN: the current value) to `to`. `repeat` is the number of further runs, 0 to 65535; 65535 means infinite. If bit 16 is set, every second run is reversed. The final value stays.
     Animate = 14,
-    /// An animation of this property ends, and the property has the value of its styles again.
+    /// Ends an animation of this property. The property returns to the value of its styles.
     Stop = 15,
 }
 
@@ -73,17 +73,17 @@ impl Command {
 pub enum Event {
     /// A key, named as in the DOM's `KeyboardEvent.key`. `phase`: 0 pressed, 1 repeated by the device, 2 released. `sequence` grows by one. `time` is in milliseconds of the surface's clock.
     Key = 1,
-    /// New place of a widget with `reports`, in pixels of the surface, without `x`, `y`, `scale` and `rotate`.
+    /// New position and size of a widget with `reports`, in pixels of the surface, without `x`, `y`, `scale` and `rotate`.
     Layout = 2,
-    /// A transition or animation of a widget with `reports` has reached its end.
+    /// A transition or animation of a widget with `reports` has ended.
     AnimationEnd = 3,
-    /// The image of a widget with `reports` is there (1) or cannot be had (2).
+    /// The image of a widget with `reports` is loaded (1) or has failed to load (2).
     Image = 4,
     /// Memory of the device: 0 enough, 1 low, 2 almost none.
     Memory = 5,
     /// New size of the surface in pixels.
     Resize = 6,
-    /// The batches with this cause are on the screen: the moment, and the milliseconds that layout and drawing took. A frame tells once of each cause that its batches have, 0 included, also of batches that changed nothing. If there are more than 64 causes, it tells of the last 64.
+    /// The screen shows the batches with this cause: `time`, and the `duration` of layout and drawing in milliseconds. A frame reports each cause of its batches once, including 0, and including batches that changed nothing. If there are more than 64 causes, it reports the last 64.
     Frame = 7,
 }
 
@@ -109,23 +109,23 @@ impl Event {
 pub enum Property {
     /// Whether the widget takes part in layout and is drawn.
     Display = 1,
-    /// Place in the flow, or by `left`, `top`, `right` and `bottom` alone.
+    /// Position in the flow, or only by `left`, `top`, `right` and `bottom`.
     Position = 2,
     /// Main axis of the children.
     FlexDirection = 3,
-    /// Whether children that do not fit begin a further line.
+    /// Whether children that do not fit start a new line.
     FlexWrap = 4,
     /// Children along the main axis.
     JustifyContent = 5,
     /// Children across the main axis.
     AlignItems = 6,
-    /// The same for this child alone.
+    /// Alignment of this child across the main axis.
     AlignSelf = 7,
-    /// Lines of children that wrap.
+    /// Alignment of the lines of wrapped children.
     AlignContent = 8,
     /// Share of free space that the widget takes.
     FlexGrow = 9,
-    /// Share of missing space that the widget gives up.
+    /// Share of missing space by which the widget shrinks.
     FlexShrink = 10,
     /// Size along the main axis before growing and shrinking.
     FlexBasis = 11,
@@ -171,23 +171,23 @@ pub enum Property {
     MarginRight = 31,
     /// Space outside the bottom edge.
     MarginBottom = 32,
-    /// 0 is invisible, 1 opaque; counts for all below the widget as for one picture.
+    /// 0 is invisible, 1 opaque. The widget and its descendants blend as one picture.
     Opacity = 40,
     /// Shift to the right after layout.
     X = 41,
     /// Shift down after layout.
     Y = 42,
-    /// Enlargement around the middle of the widget.
+    /// Scale factor around the centre of the widget.
     Scale = 43,
-    /// Degrees clockwise around the middle of the widget.
+    /// Rotation in degrees, clockwise around the centre of the widget.
     Rotate = 44,
-    /// Whether what is below the widget ends at its edges, rounded as they are.
+    /// Whether descendants are clipped at the widget's edges, including rounded corners.
     Clip = 45,
     /// Order among siblings: a higher one is drawn later.
     ZIndex = 46,
     /// Colour of the area.
     Background = 47,
-    /// `ANGLE COLOR AT, COLOR AT…` over the background: degrees as in CSS (0 up, 90 right), `#rrggbbaa`, place from 0 to 1.
+    /// `ANGLE COLOR AT, COLOR AT…` over the background: degrees as in CSS (0 up, 90 right), `#rrggbbaa`, position from 0 to 1.
     Gradient = 48,
     /// Radius of the corners.
     BorderRadius = 49,
@@ -195,27 +195,27 @@ pub enum Property {
     BorderWidth = 50,
     /// Colour of the border.
     BorderColor = 51,
-    /// Address of a picture (PNG or JPEG), drawn over background and gradient.
+    /// URL of a picture (PNG or JPEG), drawn over background and gradient.
     Image = 52,
-    /// The picture in the widget.
+    /// Way to fit the picture into the widget.
     Fit = 53,
-    /// Text of the widget; line ends break lines. While a widget has children, its text is not shown and has no size.
+    /// Text of the widget, with its line breaks. While a widget has children, its text is not shown and has no size.
     Text = 60,
     /// Colour of the text.
     Color = 61,
     /// Size of the text.
     FontSize = 62,
-    /// 100 to 900; from 600 on bold.
+    /// Weight of the font, 100 to 900; bold from 600 on.
     FontWeight = 63,
     /// Name of a font that the surface has.
     FontFamily = 64,
     /// Height of a line in units of `fontSize`.
     LineHeight = 65,
-    /// Lines in the widget.
+    /// Alignment of the lines in the widget.
     TextAlign = 66,
-    /// Lines after which the text ends with an ellipsis (0: no limit).
+    /// Maximum number of lines; then an ellipsis ends the text (0: no limit).
     MaxLines = 67,
-    /// Whether events tell of the widget's place, image and animations.
+    /// Whether events report the widget's position, image and animations.
     Reports = 80,
 }
 

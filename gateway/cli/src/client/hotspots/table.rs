@@ -8,7 +8,7 @@ use crate::client::status::{aligned, duration, harmless, milliseconds};
 
 /// Rows that people read; `--limit` shows more, `--json` all.
 pub const ROWS_DEFAULT: usize = 25;
-/// The most of a place that is shown.
+/// Maximum shown length of a position, characters.
 const PLACE_CHARS_MAX: usize = 100;
 /// Lines within a function that are named beside it.
 const HITS_SHOWN: usize = 2;

@@ -12,9 +12,9 @@ use super::files::FileError;
 use super::hot::FunctionCost;
 use crate::start::app::find_preload;
 
-/// Call stacks that a page holds; of more, those that took least are drawn as part of their callers.
+/// Maximum number of call stacks in a page. Of more, those that took least are drawn as part of their callers.
 const STACKS_MAX: usize = 100_000;
-/// Rows of the tables below the graph.
+/// Maximum number of rows in the tables below the graph.
 const ROWS_MAX: usize = 200;
 /// Place of the data in the page.
 const MARK: &str = "<!-- profile -->";

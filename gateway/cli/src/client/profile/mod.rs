@@ -37,7 +37,7 @@ pub(super) use files::{clean_up_at_signals, read_into};
 use flame::{Flame, Unit};
 use hot::FunctionCost;
 
-/// Time that the gateway and the workers need beyond the profile's own.
+/// Time that gateway and workers may need beyond the duration of the profile.
 pub(super) const LAST_STEPS_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// Output of `--json`. Times in milliseconds.
@@ -189,7 +189,7 @@ fn read(taken: &[ProfileFile], route: Option<&str>) -> Result<Read, FileError> {
         if route.is_some() {
             let times = times_of(&taken.file)?;
             if times.is_cut || taken.requests_cut {
-                report.errors.push(format!("worker {}: there were too many requests; some are left out", taken.worker));
+                report.errors.push(format!("worker {}: there were too many requests; some are omitted", taken.worker));
             }
             let wanted: HashSet<u64> = taken.requests.iter().copied().collect();
             if let Some(track) = profile.tracks.last_mut() {

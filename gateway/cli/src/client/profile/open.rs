@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Some openers stay for as long as the browser does.
+/// Maximum wait for the command that opens a browser.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The program that opens files as the user wants them opened.

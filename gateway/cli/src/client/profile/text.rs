@@ -9,11 +9,11 @@ use super::hot::FunctionCost;
 use super::{Report, milliseconds as in_ms};
 use crate::client::status::{aligned, duration, harmless, milliseconds};
 
-/// The most of a name that is shown.
+/// Maximum shown length of a name, characters.
 const NAME_CHARS_MAX: usize = 60;
-/// Rows that people read; the page and `--json` have more.
+/// Maximum number of shown rows. The page and `--json` have more.
 const ROWS_MAX: usize = 40;
-/// Functions that people read; the page and `--json` have more.
+/// Maximum number of shown functions. The page and `--json` have more.
 const PLACES_MAX: usize = 20;
 
 /// Title of the report.
@@ -63,14 +63,14 @@ pub fn of(report: &Report) -> String {
         let _ = writeln!(out, "only samples of these {requests} requests");
     }
     for error in &report.errors {
-        let _ = writeln!(out, "left out: {}", harmless(error));
+        let _ = writeln!(out, "omitted: {}", harmless(error));
     }
     let _ = writeln!(out, "flame graph: {}\nprofile: {}\n", harmless(&report.html), harmless(&report.file));
     if report.components.is_empty() && report.places.is_empty() {
         out.push_str(match report.requests {
             Some(0) => "No request of that class ran in that time; --all profiles every worker.\n",
             Some(_) => "No sample belongs to these requests; profile for longer.\n",
-            None => "The main thread did nothing in that time.\n",
+            None => "The main thread was idle in that time.\n",
         });
         return out;
     }

@@ -8,9 +8,9 @@ use sluice_admin::protocol::{HistoryCursor, WatchReply};
 use sluice_catalog::dashboard::{Mark, MarkKind, MarkLevel, Point};
 use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 
-/// Seconds of trends.
+/// Maximum length of trends, seconds.
 pub(super) const POINTS_MAX: usize = 300;
-/// Events of each kind that are kept, across gateways.
+/// Maximum number of stored events of each kind, across gateways.
 const MARKS_MAX: usize = 200;
 /// Seconds that rates of classes are of.
 const CLASS_RATE_S: u64 = 10;

@@ -37,7 +37,7 @@ pub(super) fn ask(gateway: &mut Gateway, seen: HistoryCursor) -> Result<WatchRep
     let reply = gateway.ask(&Request::Watch(seen))?;
     reply.watched.map(|watched| *watched).ok_or_else(|| ClientError::Refused {
         run_dir: gateway.run_dir().to_owned(),
-        text: "its answer holds no figures".to_owned(),
+        text: "its answer contains no figures".to_owned(),
     })
 }
 

@@ -215,7 +215,7 @@ pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
     {
         let reason = reload.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", harmless(reason)));
         let text = format!(
-            "reload: generation {} {}, asked for {} ago{reason}",
+            "reload: generation {} {}, requested {} ago{reason}",
             reload.generation,
             reload.state.as_str(),
             span(reload.age_s)

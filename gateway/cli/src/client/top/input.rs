@@ -46,13 +46,13 @@ pub(super) const HELP: [(&str, &str); 12] = [
     ("↑ ↓, k j", "scroll by a line"),
     ("PgUp PgDn, b f", "scroll by a page"),
     ("Home End, g G", "to the first or the last line"),
-    ("s", "other order of rows"),
-    ("/", "show rows with a text; Enter keeps it, Esc clears it"),
+    ("s", "change the order of rows"),
+    ("/", "show only rows with a text; Enter keeps it, Esc clears it"),
     ("space", "pause and resume"),
     ("Ctrl-L", "draw everything anew"),
     ("Ctrl-Z", "suspend; `fg` resumes"),
     ("?", "this help"),
-    ("q, Ctrl-C", "leave"),
+    ("q, Ctrl-C", "quit"),
     ("Esc", "close the help or the filter, otherwise quit"),
 ];
 

@@ -47,7 +47,7 @@ pub use views::View;
 
 /// Longest wait of a key or an answer for the other.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Time for which the command waits for another gateway when there is none. Supervisors start one sooner.
+/// Time that the command waits for another gateway after the exit of one. Supervisors start one sooner.
 const NEXT_GATEWAY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Columns where nobody says how many there are.
 const COLUMNS: u16 = 80;

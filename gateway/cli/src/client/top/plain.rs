@@ -10,7 +10,7 @@ use super::state::State;
 
 /// Rows above the view, more than there ever are.
 const ABOVE: usize = 24;
-/// More rows than any pool has workers.
+/// Maximum number of rows of plain text, more than any pool has workers.
 const ROWS_MAX: usize = 4000;
 
 /// All rows of the view, however many.

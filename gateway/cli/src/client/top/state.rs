@@ -10,7 +10,7 @@ use super::theme::Theme;
 use super::views::View;
 use crate::client::top::text::harmless;
 
-/// The longest filter.
+/// Maximum length of a filter, characters.
 const FILTER_CHARS_MAX: usize = 40;
 
 /// The gateway does not answer.

@@ -20,7 +20,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::client::reader;
 
-/// Longest wait at the end for a frame that is being written.
+/// Maximum wait at the end for an unfinished frame.
 const FRAME_TIMEOUT: Duration = Duration::from_millis(200);
 /// Exit code when the terminal has been closed, as of SIGHUP.
 pub(super) const HUNG_UP: u8 = 128 + Signal::SIGHUP as u8;

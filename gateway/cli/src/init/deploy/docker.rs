@@ -41,7 +41,7 @@ fn tail(plan: &Plan) -> String {
     format!(
         "USER node\nEXPOSE {port}\n\
          # SIGTERM drains for up to {stop_s} s: docker run --init --stop-timeout {stop_s}\n\
-         # The exec form: a shell or npm as process 1 does not pass SIGTERM on.\n\
+         # The exec form, because a shell or npm as process 1 does not forward SIGTERM.\n\
          CMD {}\n",
         words_as_json(&plan.command())
     )

@@ -32,7 +32,7 @@ pub fn unit(plan: &Plan) -> String {
         stop_s = plan.times.stop_s()
     );
     if plan.needs_low_port {
-        out += "# For ports below 1024, and nothing else.\nAmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE\n\n";
+        out += "# Only for ports below 1024.\nAmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE\n\n";
     } else {
         out += "CapabilityBoundingSet=\n\n";
     }

@@ -11,9 +11,9 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-/// Reloads that may be asked for before the first of them is read.
+/// Maximum number of reloads that wait to be read.
 const REQUESTS_MAX: usize = 64;
-/// Lines that may wait for one who asked and does not read; further ones are left out.
+/// Maximum number of lines that wait for a client that does not read. Further ones are left out.
 const LINES_MAX: usize = 64;
 
 /// Request for a reload.

@@ -73,7 +73,7 @@ impl Trial {
             Some(_) if self.asks.is_some() || self.is_held_by_hand => TrialState::Held,
             Some(_) => TrialState::Running,
         };
-        let held = self.is_held_by_hand.then(|| "held by hand".to_owned());
+        let held = self.is_held_by_hand.then(|| "held manually".to_owned());
         let none = Comparison::default();
         let comparison = comparison.unwrap_or(&none);
         TrialSnapshot {
@@ -154,11 +154,11 @@ impl Reloader {
         self.note_tried(generation);
         let whom = match share {
             Some(millionths) => format!("{} % of visitors try", f64::from(millionths) / 10_000.0),
-            None => "requests by chance go to".to_owned(),
+            None => "random requests go to".to_owned(),
         };
         let text = format!("{whom} generation {generation}; both versions are compared for {} s", lasts.as_secs());
         self.tell(&text);
-        self.tell("`sluice canary` shows how it compares; promote, hold and back decide by hand");
+        self.tell("`sluice canary` shows the comparison; promote, hold and back decide manually");
         self.show_trial();
         self.log_trial("running", &text);
         // A trial may last for hours, and a service manager waits for minutes.
@@ -241,12 +241,12 @@ impl Reloader {
             return;
         };
         match action {
-            TrialAction::Promote => self.end_trial(true, "by hand"),
-            TrialAction::Back => self.end_trial(false, "by hand"),
+            TrialAction::Promote => self.end_trial(true, "manually"),
+            TrialAction::Back => self.end_trial(false, "manually"),
             TrialAction::Hold => {
                 trial.is_held_by_hand = true;
-                self.tell("held by hand");
-                self.log_trial("held", "by hand");
+                self.tell("held manually");
+                self.log_trial("held", "manually");
                 self.show_trial();
             }
         }

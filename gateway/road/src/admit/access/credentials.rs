@@ -11,10 +11,10 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use sluice_message::Fields;
 use tokio::time::Instant;
 
-/// Most pairs of name and password that are remembered. Each user has one; bcrypt accepts several passwords for one
-/// hash.
+/// Maximum number of remembered pairs of name and password. Each user has one; bcrypt accepts several passwords for
+/// one hash.
 const VERIFIED_MAX: usize = 2_000;
-/// Time for which a pair counts as right without another check.
+/// Time for which a pair counts as correct without another check.
 const VERIFIED_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// A name and a password, as sent.

@@ -20,13 +20,14 @@ use sluice_wire::receive::spool::blocking;
 
 pub(crate) type Users = BTreeMap<String, PasswordHash>;
 
-/// Bounds the logins that wait for their turn; each takes as long as a hash.
+/// Maximum number of waiting logins. Each takes as long as a hash.
 const WAITING_MAX: usize = 32;
-/// Bounds the addresses whose wrong passwords are counted.
+/// Maximum number of addresses whose wrong passwords are counted.
 const ADDRESSES_MAX: usize = 10_000;
 /// Limit on wrong passwords of one address; an IPv6 network of 64 bits counts as one.
 const WRONG: Rate = Rate { count: 6, period_s: 60, burst: 10 };
-/// Longest password. bcrypt reads no more bytes, so a longer one would be as good as its beginning.
+/// Maximum length of a password, bytes. bcrypt reads no more bytes, so a longer one would be as good as its
+/// beginning.
 const PASSWORD_BYTES_MAX: usize = 72;
 
 /// Value of `WWW-Authenticate`. Browsers no longer show the realm.

@@ -74,7 +74,7 @@ async fn address_that_was_wrong_too_often_waits_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn i6_logins_that_wait_are_few_and_the_same_user_is_computed_once() {
+async fn i6_waiting_logins_are_limited_and_the_same_user_is_computed_once() {
     let login = login();
     let turn = login.turn.acquire().await.unwrap();
     let addresses: Vec<String> = (0..=WAITING_MAX).map(|number| format!("192.0.2.{number}")).collect();

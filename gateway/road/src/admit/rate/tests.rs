@@ -132,7 +132,7 @@ fn path_with_several_readings_counts_once_where_they_meet_one_limit() {
 }
 
 #[test]
-fn i6_table_of_a_million_addresses_is_bounded_and_refuses_nobody_new() {
+fn i6_table_of_a_million_addresses_is_bounded_and_refuses_no_new_client() {
     const ENTRIES_MAX: u64 = 1_000;
     let mut rates = rates(&[("/", "1/h")], &[], ENTRIES_MAX);
     for number in 0..1_000_000_u32 {

@@ -9,7 +9,7 @@ use sluice_message::escaped_html;
 use super::body::Words;
 use crate::unusable::Unusable;
 
-/// Most bytes of one page: it is made for each error, and a crowd of refused clients gets many.
+/// Maximum size of an error page, bytes. It is made for each error, and a crowd of refused clients gets many.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// The pages by status: `503`, or `5xx` for all statuses without their own.

@@ -39,7 +39,7 @@ enum NoShell {
     Refused(Code),
     #[error("it never answers")]
     Gone,
-    #[error("status {0}, which has to be 200 with text/html that is not compressed")]
+    #[error("status {0}, it must be 200 with uncompressed text/html")]
     Unfit(u16),
     #[error("its answer was cut short")]
     CutShort,
@@ -121,7 +121,7 @@ impl Road {
             return;
         }
         let text = format!(
-            "shell.pages: the app gave no shell for {target}: {why}. It is asked again in {} s",
+            "shell.pages: the app sent no shell for {target}: {why}. Sluice tries again in {} s",
             pause.as_secs()
         );
         self.observer.emit(Event::Note { level: Level::Warn, text: &text });

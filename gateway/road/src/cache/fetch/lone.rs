@@ -12,8 +12,8 @@ use crate::cache::flight::State;
 use crate::cache::reasons::Why;
 use crate::request::passage::Request;
 
-/// Longest time for which requests are not gathered after an error that a request may be to blame for. Any client could send such a request
-/// whenever a page is about to be fetched.
+/// Maximum time for which requests do not share a render after an error that a request may have caused. Any client
+/// could send such a request whenever a page is about to be fetched.
 const BLAMED_MAX: Duration = Duration::from_secs(2);
 
 impl Fetch {

@@ -30,7 +30,7 @@ fn flight(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn i6_renders_that_are_to_be_kept_stay_within_the_memory_of_all_and_are_kept_whole() {
+async fn i6_renders_for_the_cache_stay_within_the_total_memory_and_are_cached_complete() {
     let bound = 256 << 10;
     let store = TempStore::new(std::env::temp_dir(), 1 << 30, bound);
     let flights: Vec<_> = (0..20).map(|_| flight(&store, 1 << 20, 1 << 30)).collect();

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn i7_no_cache_on_the_way_may_keep_a_composed_page() {
+    fn i7_no_intermediate_cache_may_store_a_composed_page() {
         let shared = [
             ("Cache-Control", "public, max-age=60"),
             ("CDN-Cache-Control", "max-age=600"),

@@ -16,11 +16,12 @@ use sluice_wire::receive::memory::MemoryHold;
 use sluice_wire::respond::answer::{Answer, Departure, End, Next};
 use sluice_wire::signal::Signal;
 
-/// Most bytes of text that wait behind an include.
+/// Maximum size of text that waits behind an include, bytes.
 const AHEAD_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes that are read or written at once, at most.
 const READ_BYTES: usize = 64 * 1024;
-/// Most bytes that are written and that the client has not taken: the rest stays where it is, in the cache or in the page's own buffer.
+/// Maximum size of written text that the client has not read, bytes. The rest stays where it is, in the cache or in
+/// the page's own buffer.
 const UNREAD_BYTES_MAX: u64 = 256 * 1024;
 
 /// Source of the page's bytes.

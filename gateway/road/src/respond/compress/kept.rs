@@ -22,7 +22,7 @@ pub struct KeptBody {
     parts: Once<Option<Rc<Parts>>>,
 }
 
-/// Most parts of a page that are cached with it, which is little memory. Pages with more are parsed each time.
+/// Maximum number of compressed parts cached with a page. Pages with more are parsed each time.
 const PARTS_MAX: usize = 64;
 
 /// Parts of which a page is composed.

@@ -23,14 +23,14 @@ use crate::front::service::Service;
 
 /// Bytes of a request's body that a client may send before the gateway asks for more.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// Bytes of small data frames that are read before a request's task has taken them: frames that hold next to nothing
-/// cost memory too.
+/// Maximum size of small data frames that are read before a request's task has read them, bytes. Frames that hold
+/// next to nothing cost memory too.
 const SMALL_FRAMES_BYTES_MAX: usize = 128 * 1024;
-/// Most streams that were reset by the gateway, and that may still get frames.
+/// Maximum number of streams that the gateway reset and that may still get frames.
 const RESET_STREAMS_MAX: usize = 50;
-/// Most requests that were cancelled before the gateway has seen them.
+/// Maximum number of requests cancelled before the gateway has read them.
 const RESET_UNSEEN_MAX: usize = 50;
-/// Most protocol faults on single streams. Clients without a fault of their own have none.
+/// Maximum number of protocol faults on single streams. Clients without a fault of their own have none.
 const FAULTS_MAX: usize = 100;
 /// Size in bytes of a field in a list beyond its own bytes (RFC 9113 §6.5.2).
 const FIELD_BYTES: u64 = 32;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Frames without a part of a request that a client may send at once. Requests and answers allow for more.
+/// Maximum number of frames without request data that a client may send at once. Requests and answers allow for more.
 const QUIET_FRAMES_MAX: u32 = 1_000;
-/// Frames without a part of a request that each request, and each sent data frame, adds to the allowance. Clients need up to two for a data
-/// frame; those that read in small pieces need some more.
+/// Number of frames without request data that each request, and each sent data frame, adds to the allowance. Clients
+/// need up to two for a data frame; those that read in small pieces need some more.
 const QUIET_FRAMES_EACH_MAX: u32 = 20;
 /// Time after which one more frame is allowed.
 const QUIET_FRAME_FORGOTTEN: Duration = Duration::from_millis(50);

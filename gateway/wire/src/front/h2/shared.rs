@@ -16,8 +16,8 @@ use crate::ids::to_usize;
 use crate::receive::memory::{Memory, MemoryHold};
 use crate::signal::Signal;
 
-/// Most requests that a client may cancel at once, and the time for which one of them counts. A browser that leaves a page cancels all its
-/// pending requests.
+/// Maximum number of requests that a client may cancel at once, and the time for which each counts. A browser that
+/// leaves a page cancels all its pending requests.
 const RESETS_MAX: u32 = 200;
 const RESET_FORGOTTEN: Duration = Duration::from_millis(50);
 

@@ -16,8 +16,8 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// Longest time that a handshake keeps a place that others wait for: many round trips. The handshake of a slow client continues without
-/// one.
+/// Maximum time for which a handshake may occupy a place that others wait for. Many round trips. The handshake of a
+/// slow client continues without one.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) struct Handshakes {

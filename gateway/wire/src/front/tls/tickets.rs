@@ -13,8 +13,8 @@ use tokio_rustls::rustls::server::ProducesTickets;
 
 /// Time in seconds for which a key makes new tickets, and for which a ticket is valid at least.
 const ROTATION_S: u32 = 6 * 60 * 60;
-/// Longest ticket that is examined: those of this gateway have a few hundred bytes. Longer ones would make it cheaper
-/// to try many keys with one message.
+/// Maximum size of an examined ticket, bytes. Those of this gateway have a few hundred bytes. Longer ones would make
+/// it cheaper to try many keys with one message.
 const TICKET_BYTES_MAX: usize = 4096;
 
 const NAME_BYTES: usize = 16;

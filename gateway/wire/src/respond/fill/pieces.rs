@@ -13,7 +13,7 @@ use crate::receive::memory::MemoryHold;
 const PIECE_BYTES: usize = 128;
 /// Size below which pieces that share their allocation with others are copied: they would hold all of it in memory.
 const SHARED_BYTES_MIN: usize = 16 * 1024;
-/// Size up to which pieces are joined while no reader has taken them.
+/// Maximum size of unread pieces that are joined, bytes.
 pub(crate) const JOINED_BYTES_MAX: usize = 4 * 1024;
 
 /// Next part for a reader.

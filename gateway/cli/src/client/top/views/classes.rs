@@ -47,7 +47,7 @@ pub(super) fn body(state: &State, columns: usize) -> Body {
     let mut lines: Vec<Line<'static>> =
         classes.iter().map(|class| table.row(|number| cell(COLUMNS[number].title, class, data, state.theme))).collect();
     if data.classes.classes.is_empty() {
-        lines.push(Line::from("No request has come yet."));
+        lines.push(Line::from("No request has arrived yet."));
     }
     Body { head: Some(table.head(state.theme.bar())), lines }
 }

@@ -14,7 +14,7 @@ use crate::client::top::theme::Theme;
 
 pub(super) const ORDERS: [&str; 2] = ["latest first", "worst first"];
 
-/// Lines of a detail, such as a stack.
+/// Maximum number of lines of a detail, such as a stack.
 const DETAIL_LINES_MAX: usize = 4;
 /// Columns of age and level, before the text.
 const BEFORE: usize = 10;

@@ -59,7 +59,7 @@ pub(super) fn body(state: &State, columns: usize) -> Body {
     }
     if status.requests.steps.keys().any(|step| step != "render") {
         lines.push(Line::default());
-        lines.extend(counts("what requests were given", &BTreeMap::new(), &status.requests.steps, 0.0, columns, theme));
+        lines.extend(counts("answers to requests", &BTreeMap::new(), &status.requests.steps, 0.0, columns, theme));
     }
     if !data.quarantined.is_empty() {
         lines.push(Line::default());
