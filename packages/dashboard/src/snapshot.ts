@@ -1,12 +1,12 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
-/** The whole gateway at one moment. */
+/** State of the gateway at one moment. */
 export interface Snapshot {
   /** Version of the `sluice` binary. */
   readonly version: string;
   /** Process id of the gateway. */
   readonly pid: number;
-  /** State of the gateway as a whole. */
+  /** State of the gateway. */
   readonly state: GatewayState;
   /** Address at which clients reach the app, for example `http://localhost:3000`. */
   readonly url: string;
@@ -20,9 +20,12 @@ export interface Snapshot {
   readonly generation: number;
   /** The latest reload; `None` before the first. */
   readonly reload: ReloadSnapshot | null;
-  /** Every worker the supervisor knows, in the order of their places in the pool. */
+  /** Workers, in the order of their positions in the pool. */
   readonly workers: readonly WorkerSnapshot[];
-  /** Number of workers wanted, those of the long lane aside; `None` from a gateway that does not say. */
+  /**
+   * Desired number of workers, without those of the long lane; `None` from a gateway that does not
+   * report it.
+   */
   readonly workers_wanted: number | null;
   /**
    * Resident memory above which a worker is replaced (`recycle.memory_bytes_max`), bytes; `None` for no
@@ -31,47 +34,44 @@ export interface Snapshot {
   readonly worker_memory_bytes_max: number | null;
   /** CPU and memory of the machine; `None` until they are first read. */
   readonly machine: MachineSnapshot | null;
-  /** The last minute of requests by how they ended. */
+  /** Requests of the last minute, by outcome. */
   readonly lately: LatelySnapshot;
-  /** Workers that start when another has booted; `None` when none does. */
+  /** Workers that start after another one has booted; `None` if there are none. */
   readonly boots: BootsSnapshot | null;
   /** The one queue. */
   readonly queue: QueueSnapshot;
-  /** Requests since the start, and now. */
+  /** Requests since the start, and current ones. */
   readonly requests: RequestsSnapshot;
-  /**
-   * Milliseconds before a worker took the request, over about the last minute. Requests that no worker
-   * took are not in it.
-   */
+  /** Queue wait in milliseconds, over about the last minute, without requests that reached no worker. */
   readonly queue_wait_ms: Percentiles;
   /**
-   * Milliseconds until a request that no worker took was refused or its client left, over about the last
-   * minute.
+   * Milliseconds until a request that reached no worker was refused or its client left, over about the
+   * last minute.
    */
   readonly unserved_ms: Percentiles;
-  /** Milliseconds in a worker, over about the last minute. */
+  /** Service time in milliseconds, over about the last minute. */
   readonly service_time_ms: Percentiles;
-  /** Times that a worker was seen holding more requests than its slots; 0 unless something is wrong. */
+  /** Times that a worker had more requests than slots; any value but 0 is a bug. */
   readonly overlaps_total: number;
   /** Client connections open now. */
   readonly connections: number;
   /** Upgraded connections and event streams open now. */
   readonly streams: number;
-  /** Requests that are answered without a worker, because workers died with them. */
+  /** Requests in quarantine, because they crashed workers. */
   readonly quarantined: number;
-  /** Problems that last. */
+  /** Raised alarms. */
   readonly alarms: readonly AlarmSnapshot[];
-  /** Workers that served and ended unexpectedly, the latest first. At most 5. */
+  /** Unexpected exits of serving workers, the latest first, at most 5. */
   readonly crashes: readonly CrashSnapshot[];
-  /** Certificates: those that get none first, then in the order of their ends. At most 100. */
+  /** Certificates, at most 100: missing ones first, then by expiry. */
   readonly certificates: readonly CertificateSnapshot[];
-  /** Hosts that answer requests in place of the app. */
+  /** Hosts that answer requests instead of the app. */
   readonly upstreams: readonly UpstreamSnapshot[];
-  /** Figures that grow steadily with the age of workers. */
+  /** Measurements that grow steadily with the age of workers. */
   readonly growing: readonly GrowthSnapshot[];
-  /** Renders by `@sluice/react` since the start; `None` while there were none. */
+  /** Renders by `@sluice/react` since the start; `None` before the first. */
   readonly react: ReactSnapshot | null;
-  /** Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one. */
+  /** Caches of `<Cached>` of `@sluice/react`; `None` before their first use. */
   readonly component_cache: ComponentCacheSnapshot | null;
   /** Share of visitors for whom the server renders (`render.server`). */
   readonly dial: DialSnapshot;
@@ -79,85 +79,88 @@ export interface Snapshot {
   readonly effects: EffectsSnapshot | null;
   /** Reports of `@sluice/graph`; `None` while there are none. */
   readonly graph: GraphSnapshot | null;
-  /** Hosts that the app calls by HTTP, those that took most time lately first. */
+  /** Hosts that the app calls by HTTP, those with the most time in the last minute first. */
   readonly called: readonly CalledHostSnapshot[];
-  /** Pages that are kept; `None` while `cache.enabled` is off. */
+  /** Page cache; `None` if `cache.enabled` is `false`. */
   readonly page_cache: CacheSnapshot | null;
-  /** Number of requests that a worker holds, and whether that fits the app. */
+  /** Number of requests per worker (`workers.concurrency`), and whether it fits the app. */
   readonly concurrency: ConcurrencySnapshot;
-  /** Uninterrupted runs of all workers' main threads since the start, of those that are gone as well. */
+  /**
+   * Uninterrupted runs of the main threads of all workers since the start, including workers that have
+   * exited.
+   */
   readonly runs: RunsSnapshot;
-  /** Profiles of requests that took unusually long, the worst first. */
+  /** Profiles of unusually slow requests, the slowest first. */
   readonly tails: readonly Tail[];
 }
 
-/** Number of requests that a worker holds, and whether that fits the app. */
+/** Number of requests per worker (`workers.concurrency`), and whether it fits the app. */
 export interface ConcurrencySnapshot {
   /** `workers.concurrency`: `while-waiting`, or a number. */
   readonly mode: string;
   /**
-   * Share of the time for which workers hold requests that their main threads sleep, 0 to 1, over about
-   * the last minute; `None` where too little was seen.
+   * Share of the time with requests in which the main threads of workers sleep, 0 to 1, over about the
+   * last minute; `None` with too few observations.
    */
   readonly asleep: number | null;
-  /** Mode that fits, in a sentence; `None` if too little was seen. */
+  /** Mode that fits, as a sentence; `None` with too few observations. */
   readonly advice: string | null;
 }
 
-/** Renders by `@sluice/react` since the start, whether their workers still live or not. */
+/** Renders by `@sluice/react` since the start, including workers that have exited. */
 export interface ReactSnapshot {
-  /** All that were asked for. */
+  /** Requested renders. */
   readonly renders_total: number;
-  /** Renders of them that were left to react-dom, by reason. */
+  /** Renders that fell back to react-dom, by reason. */
   readonly fallbacks: Readonly<Record<string, number>>;
 }
 
 /**
  * Counts of the component caches of all workers since the start, including workers that have exited,
- * and what the caches hold now.
+ * and their current contents.
  */
 export interface ComponentCacheSnapshot {
-  /** Components whose HTML was used again. */
+  /** Components whose cached HTML was reused. */
   readonly hits_total: number;
-  /** Components that were rendered, as there was no HTML that fits. */
+  /** Components that were rendered because the cache had no matching HTML. */
   readonly misses_total: number;
-  /** Entries that made room for others. */
+  /** Evicted entries. */
   readonly evictions_total: number;
-  /** Pieces of HTML in workers that run. */
+  /** Entries in running workers. */
   readonly entries: number;
   /** Approximate memory of the entries, bytes. */
   readonly bytes: number;
-  /** Largest memory of the entries, all workers added up. */
+  /** Limit of the memory of the entries, sum of all workers. */
   readonly bytes_max: number;
 }
 
-/** Problem that lasts. */
+/** A raised alarm. */
 export interface AlarmSnapshot {
   /** Name of the alarm, as in the log's `alarm`. */
   readonly alarm: string;
-  /** The class that it is about, if it is about one. */
+  /** Class that the alarm is about, if it is about one class. */
   readonly class: string | null;
-  /** Description, and what to do about it. */
+  /** Observation and remedy. */
   readonly text: string;
   /** Seconds since it was raised. */
   readonly age_s: number;
 }
 
-/** The unexpected end of a worker that served. */
+/** An unexpected exit of a serving worker. */
 export interface CrashSnapshot {
   /** Time, Unix time in milliseconds. */
   readonly at_unix_ms: number;
-  /** The worker. */
+  /** Id of the worker. */
   readonly worker: number;
-  /** End of its process, in words. */
+  /** Exit status in words. */
   readonly status: string;
-  /** First line of the exception that ended it; `None` where nothing was thrown, or that is not known. */
+  /** First line of the exception that crashed it; `None` if there was none, or it is unknown. */
   readonly exception: string | null;
-  /** Requests that it held. */
+  /** Number of requests in the worker. */
   readonly held: number;
   /**
-   * `X-Request-Id` of the request that it ended with; `None` where it held none, or several and it is
-   * not known which it was.
+   * `X-Request-Id` of the request during which it exited; `None` if the worker held none, or several and
+   * the cause is unknown.
    */
   readonly request: string | null;
   /** Method of that request. */
@@ -166,32 +169,32 @@ export interface CrashSnapshot {
   readonly path: string | null;
   /** Class of that request. */
   readonly class: string | null;
-  /** Function, file, line and column of the run in which it ended; `None` where that is not known. */
+  /** Function, file, line and column of the run in which it exited; `None` if unknown. */
   readonly place: string | null;
   /**
-   * Evidence that is left, in words: the file of its diagnostic report, the place of its core dump, or
-   * why there is none.
+   * Evidence of the crash, in words: the file of its diagnostic report, the path of its core dump, or
+   * the reason why there is none.
    */
   readonly evidence: string | null;
 }
 
-/** A certificate that clients get, or a name for which a CA is asked. */
+/** A certificate for clients, or a name for which a CA issues one. */
 export interface CertificateSnapshot {
-  /** The first name that it is for, else its file. */
+  /** First name in the certificate, else its file. */
   readonly name: string;
-  /** Key of the config that names it: `server.tls_cert`, `server.certificates` or `acme.names`. */
+  /** Config key of the certificate: `server.tls_cert`, `server.certificates` or `acme.names`. */
   readonly key: string;
   /** File of the certificate; `None` if the CA has not issued it yet. */
   readonly file: string | null;
-  /** Seconds until it expires, negative where it has; `None` where there is none. */
+  /** Seconds until it expires, negative if it has expired; `None` without a certificate. */
   readonly expires_in_s: number | null;
-  /** Seconds until the CA is asked for the next one; `None` for files of yours. */
+  /** Seconds until the next request to the CA; `None` for your own files. */
   readonly asked_in_s: number | null;
-  /** Reason why the CA gave none when it was asked last; `None` if it did. */
+  /** Reason why the CA issued none at the last request; `None` if it did. */
   readonly problem: string | null;
 }
 
-/** A host that answers requests in place of the app. */
+/** A host that answers requests instead of the app. */
 export interface UpstreamSnapshot {
   /** Name in `upstreams.routes`. */
   readonly name: string;
@@ -201,35 +204,35 @@ export interface UpstreamSnapshot {
   readonly waiting: number;
   /** Requests that ended. */
   readonly requests_total: number;
-  /** Requests that got an error of the gateway's. */
+  /** Requests that got an error of the gateway. */
   readonly failures_total: number;
-  /** Requests that were sent to a further target. */
+  /** Requests retried on another target. */
   readonly retries_total: number;
 }
 
 /** An address of an upstream's target. */
 export interface TargetSnapshot {
-  /** Host and port as the config has them. */
+  /** Host and port, as in the config. */
   readonly target: string;
   /** Address. */
   readonly address: string;
   /** `healthy`, `ejected` after failed requests, or `down` by the health check. */
   readonly health: string;
-  /** The target gets requests only while no other one is healthy. */
+  /** The target gets requests only while no other target is healthy. */
   readonly is_backup: boolean;
-  /** Requests that it has now. */
+  /** Current requests. */
   readonly in_flight: number;
   /** Connections without a request. */
   readonly idle: number;
-  /** Attempts at it. */
+  /** Attempts to send a request to it. */
   readonly requests_total: number;
-  /** Attempts that failed there. */
+  /** Failed attempts. */
   readonly failures_total: number;
   /** Last fault of the address; `None` if it had none. */
   readonly fault: string | null;
 }
 
-/** Figure that grows with the age of workers. */
+/** Measurement that grows with the age of workers. */
 export interface GrowthSnapshot {
   /**
    * `service_time`, `cpu_time` or `outside_handler` of a class; `resident_memory`, `heap` or
@@ -240,31 +243,31 @@ export interface GrowthSnapshot {
   readonly class: string | null;
   /** Unit of the figures: `ms`, `bytes` or `files`. */
   readonly unit: string;
-  /** Value at the least age that counts. */
+  /** Value at the minimum age that counts. */
   readonly from: number;
-  /** Value at the greatest age. */
+  /** Value at the maximum age. */
   readonly to: number;
-  /** Growth in an hour. */
+  /** Growth per hour. */
   readonly per_hour: number;
   /** Time between those two ages, seconds. */
   readonly over_s: number;
-  /** The first of the versions of the app, in an unbroken row, that it grows in. */
+  /** First of the consecutive versions of the app in which it grows. */
   readonly since_generation: number;
 }
 
-/** A request that is answered without a worker, because workers died with it. */
+/** A request in quarantine, because it crashed workers. */
 export interface QuarantinedRequest {
-  /** Name by which it is released. */
+  /** Id for its release. */
   readonly id: string;
   /** Method. */
   readonly method: string;
   /** Path and query, cut after 200 characters. */
   readonly target: string;
-  /** Workers that died with it. */
+  /** Number of workers that it crashed. */
   readonly deaths: number;
   /**
-   * Names of the headers, or `(body)`, that requests had which workers died with and no answered request
-   * for the page.
+   * Names of headers, or `(body)`, that occur in requests that crashed workers, and in no answered
+   * request for the page.
    */
   readonly told_by: readonly string[];
   /**
@@ -274,45 +277,45 @@ export interface QuarantinedRequest {
   readonly probed: boolean;
   /** Milliseconds that it has been in quarantine. */
   readonly for_ms: number;
-  /** Milliseconds until it ends by itself. */
+  /** Milliseconds until its quarantine ends. */
   readonly expires_in_ms: number;
 }
 
-/** Costs of requests, before and after. */
+/** Costs of requests in two periods. */
 export interface ReportSnapshot {
-  /** Figures that it is compared with; `None` if nothing of that is kept. */
+  /** Costs in the first period; `None` without a history. */
   readonly before: ReportSide | null;
-  /** Figures since then; `None` if no request has ended. */
+  /** Costs in the second period; `None` if no request has ended. */
   readonly after: ReportSide | null;
-  /** Time since which anything is kept, Unix time in milliseconds. */
+  /** Beginning of the history, Unix time in milliseconds. */
   readonly kept_since_ms: number | null;
-  /** Change of CPU time like for like; `None` if too few requests came. */
+  /** Change of CPU time for the same mix of requests; `None` with too few requests. */
   readonly change?: FindingSnapshot;
 }
 
-/** Costs of requests in a span of time. */
+/** Costs of requests in a period. */
 export interface ReportSide {
   /** End of the first of them, Unix time in milliseconds. */
   readonly from_ms: number;
   /** End of the last of them, Unix time in milliseconds. */
   readonly until_ms: number;
-  /** Versions of the app that answered them. */
+  /** Versions of the app that answered the requests. */
   readonly generations: readonly number[];
   /** All of them. */
   readonly all: SpentSnapshot;
-  /** Classes, those that took most CPU time first. */
+  /** Classes, those with most CPU time first. */
   readonly classes: readonly SpentSnapshot[];
 }
 
 /** Costs of a class's requests. */
 export interface SpentSnapshot {
-  /** Name; empty for all together. */
+  /** Name; empty for all classes together. */
   readonly class: string;
   /** Requests that workers have ended. */
   readonly requests: number;
   /** CPU time, seconds. */
   readonly cpu_s: number;
-  /** CPU time of a thousand, seconds; `None` where it is not known. */
+  /** CPU time of a thousand requests, seconds; `None` if unknown. */
   readonly cpu_s_per_1000: number | null;
   /**
    * Resident memory of workers times how long they held it, for a thousand requests: gigabytes times
@@ -382,7 +385,7 @@ export interface ClassSnapshot {
   readonly split_from?: string;
 }
 
-/** State of the gateway as a whole. */
+/** State of the gateway. */
 export type GatewayState = 'starting' | 'serving' | 'draining';
 
 /** A reload, under way or over. */
@@ -486,7 +489,7 @@ export interface QueueSnapshot {
   readonly predicted_wait_ms: number | null;
 }
 
-/** Requests since the start, and now. */
+/** Requests since the start, and current ones. */
 export interface RequestsSnapshot {
   /** Answered by a worker. */
   readonly answered_total: number;

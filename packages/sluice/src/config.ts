@@ -7,9 +7,9 @@ export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 export interface Config {
   /** The app that the workers run: a script (`entry`) or a command (`command`), not both. */
   app?: AppConfig;
-  /** The address that clients connect to, and the limits of each client. */
+  /** The address that clients connect to, and limits per client. */
   server?: ServerConfig;
-  /** Certificates that the gateway gets from a CA by itself, by ACME (RFC 8555), and renews. */
+  /** Certificates that the gateway obtains from a CA and renews by itself, with ACME (RFC 8555). */
   acme?: AcmeConfig;
   /**
    * Limits on the request rate of one client. Requests over a limit get 429 from the gateway and reach
@@ -17,11 +17,11 @@ export interface Config {
    */
   rate?: RateLimitsConfig;
   /**
-   * Clients that may send requests. Requests that the gateway answers for its probes (`edge.ping_path`,
-   * `edge.ready_path`) and the admin address are not affected.
+   * Clients that may send requests. These rules do not apply to the gateway's own probe paths
+   * (`edge.ping_path`, `edge.ready_path`) or to the admin address.
    */
   access?: AccessConfig;
-  /** React rendering on the server. `react = "fast"` is short for this section with that renderer. */
+  /** React rendering on the server. `react = "fast"` is short for `react.renderer = "fast"`. */
   react?: ReactConfig | 'react-dom' | 'fast';
   /**
    * Share of visitors who get server rendering (`@sluice/render`), and the reports of browsers about it
@@ -31,65 +31,68 @@ export interface Config {
   /** The processes that run the app. */
   workers?: WorkersConfig;
   /**
-   * Clients that come back to the worker which keeps their session. `sticky = "cookie"` is short for
-   * this section with that `by`.
+   * Clients that return to the worker with their session. `sticky = "cookie"` is short for `sticky.by =
+   * "cookie"`.
    */
   sticky?: SessionsConfig | 'off' | 'cookie' | 'address';
   /**
-   * Requests that the gateway sends to a worker before those of clients, as long as other workers are
-   * there to take the clients' requests. They carry `Sluice-Warm-Up: 1`.
+   * Requests that the gateway sends to a new worker before clients' requests, as long as other workers
+   * serve the clients. They have the header `Sluice-Warm-Up: 1`.
    */
   warm_up?: WarmUpConfig;
   /**
-   * Replacement of healthy workers. A successor is ready before the old worker leaves. Workers are
-   * replaced one at a time: the next replacement begins when the worker before has finished its requests
-   * and has gone.
+   * Replacement of healthy workers. A successor is ready before the old worker exits. The gateway
+   * replaces one worker at a time: the next replacement begins after the previous worker has finished
+   * its requests and exited.
    */
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
   queue?: QueueConfig;
   /**
-   * The gateway learns the cost of requests by class: host, method and path, without the varying parts
-   * of the path. `sluice classes` shows it.
+   * Classes of requests, for which the gateway learns the cost: host, method and path, without the
+   * varying parts of the path. `sluice classes` shows them.
    */
   classes?: ClassesConfig;
-  /** Requests that workers die with. One that has ended two of them is answered 500 without a worker. */
+  /**
+   * Requests that crash workers. After a request has crashed two workers, the gateway answers it with
+   * 500 without a worker.
+   */
   quarantine?: QuarantineLimitsConfig;
-  /** Limits of the responses that workers send. */
+  /** Limits of workers' responses. */
   response?: ResponseConfig;
   /**
-   * Other hosts that answer some of the requests in place of the app: older services, and what native
-   * apps call.
+   * Other hosts that answer some requests instead of the app, such as older services and APIs of native
+   * apps.
    */
   upstreams?: UpstreamsConfig;
   /**
-   * Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and
-   * long polls of Engine.IO; all hold no slot.
+   * Connections that hold no slot: upgraded ones (WebSocket), upgrades that the app has not answered
+   * yet, event streams, and long polls of Engine.IO.
    */
   streams?: StreamsConfig;
-  /** Memory for bodies that wait for a slow client, and for answers that one has not read yet. */
+  /** Memory for request bodies and responses of slow clients. */
   memory?: MemoryConfig;
-  /** Temporary files for bodies too large for memory. */
+  /** Temporary files for request bodies and responses that are too large for memory. */
   temp?: TempConfig;
   /** Paths that the gateway answers by itself. */
   edge?: EdgeConfig;
   /**
-   * Files that the gateway sends itself, without a worker. Clients that accept it get `name.br` or
-   * `name.gz` beside a file in its place; nothing looks whether it holds the same.
+   * Files that the gateway serves without a worker. For a file `name`, clients that accept it get
+   * `name.br` or `name.gz` if such a file exists. Sluice does not check that its content is the same.
    */
   files?: FilesConfig;
   /**
-   * Pages that the browser fills with content by itself. Browsers that ask for a page get one in place
-   * of a 503 where no kept page may be used. The queue is then full, or a render would come too late.
+   * Pages without data, which the browser fills. Browsers get such a page instead of a 503 if the queue
+   * is full or a render would be too late, and no cached page may be used.
    */
   shell?: ShellConfig;
   /**
-   * Answers that the gateway gives where a request is refused or its worker fails: an HTML page where
-   * `Accept` prefers `text/html`, `application/problem+json` where it prefers JSON, else plain text.
+   * Answers of the gateway to requests that it rejects or whose worker fails. They are an HTML page if
+   * `Accept` prefers `text/html`, `application/problem+json` if it prefers JSON, else plain text.
    */
   errors?: ErrorsConfig;
   /**
-   * Cached pages, which other clients get as well, as HTTP allows (RFC 9111). An app allows it with
+   * Cache of pages, shared by all clients, as HTTP allows (RFC 9111). An app allows it with
    * `Cache-Control: public, max-age=60` or `s-maxage=60`.
    */
   cache?: PageCacheConfig;
@@ -99,17 +102,16 @@ export interface Config {
    * pages with `Surrogate-Control: content="ESI/1.0"`.
    */
   compose?: ComposeConfig;
-  /** Compression of answers by the gateway, for clients that accept it. It runs on threads of its own. */
+  /** Compression of answers by the gateway, for clients that accept it, on separate threads. */
   compression?: CompressionConfig;
   /** Shutdown of the gateway. */
   drain?: DrainConfig;
   /** CPU profiles that the gateway takes by itself. */
   profile?: ProfileConfig;
   /**
-   * Spans of requests for OpenTelemetry. OpenTelemetry's own variables say the rest:
-   * `OTEL_EXPORTER_OTLP_ENDPOINT` (`http://127.0.0.1:4318` by default), `OTEL_EXPORTER_OTLP_HEADERS`
-   * (with secrets), `OTEL_SERVICE_NAME` (`sluice` by default), `OTEL_RESOURCE_ATTRIBUTES`,
-   * `OTEL_TRACES_SAMPLER`.
+   * Spans of requests for OpenTelemetry, whose variables set the rest: `OTEL_EXPORTER_OTLP_ENDPOINT`
+   * (`http://127.0.0.1:4318` by default), `OTEL_EXPORTER_OTLP_HEADERS` (with secrets),
+   * `OTEL_SERVICE_NAME` (`sluice` by default), `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
    */
   traces?: TracesConfig;
   /** Log lines on standard output. */
@@ -121,19 +123,19 @@ export interface Config {
 /** `[app]` */
 export interface AppConfig {
   /**
-   * Script that calls `listen()`, relative to `cwd`. Without it and without `command`, the first of
-   * these decides: `main` of package.json, `scripts.start`, the server of a known framework, a script
+   * Script that calls `listen()`, relative to `cwd`. Without this key and `command`, Sluice uses the
+   * first of these: `main` of package.json, `scripts.start`, the server of a known framework, a script
    * with a usual name (`server.js`, `dist/index.js`).
    */
   entry?: string;
   /**
-   * Command that starts the app instead of a script, one argument an element, for example `["npm",
-   * "run", "start"]`. No shell stands between.
+   * Command that starts the app instead of a script, as an array of arguments, for example `["npm",
+   * "run", "start"]`. It runs without a shell.
    * @default []
    */
   command?: string[];
   /**
-   * Arguments that the script gets after its name.
+   * Arguments for the script, after its name.
    * @default []
    */
   args?: string[];
@@ -148,21 +150,21 @@ export interface AppConfig {
    */
   node_args?: string[];
   /**
-   * Environment variables that every worker gets on top of the gateway's own.
+   * Environment variables for every worker, added to those of the gateway.
    * @default {}
    */
   env?: Record<string, string>;
   /**
-   * Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the
-   * server on `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and
-   * then the first on port `0`. An app that listens for metrics or health as well, and takes longer than
-   * that to listen on `PORT`, needs this key to distinguish its main server. The key may have the value
-   * of `server.port`. From 0 to 65535.
+   * Port on which the app's main server listens. The main server gets the clients' requests. With 0, it
+   * is the server on `PORT`. If none listens there within 3 seconds, it is the first HTTP server on
+   * another fixed port, else the first on port `0`. Set this key if the app also listens for metrics or
+   * health, and takes longer than that to listen on `PORT`. The value may be the same as `server.port`.
+   * From 0 to 65535.
    * @default 0
    */
   port?: number;
   /**
-   * Directory that workers start in, relative to the config file. If the command line names the app,
+   * Working directory of the workers, relative to the config file. If the command line names the app,
    * workers start in the current directory.
    * @default "."
    */
@@ -172,127 +174,130 @@ export interface AppConfig {
 /** `[server]` */
 export interface ServerConfig {
   /**
-   * Address to listen on, or a name that leads to one. `::` takes IPv4 as well, and becomes `0.0.0.0` on
-   * a machine without IPv6.
+   * Address to listen on, or a name that resolves to one. `::` also accepts IPv4, and becomes `0.0.0.0`
+   * on a machine without IPv6.
    * @default "::"
    */
   host?: string;
   /**
-   * Port to listen on; 0 takes any free one. From 0 to 65535.
+   * Port to listen on; 0 selects a free one. From 0 to 65535.
    * @default 3000
    */
   port?: number;
   /**
-   * Directory for what outlives a restart: learned costs, profiles, evidence of stuck workers. Without
-   * it the directory is `$STATE_DIRECTORY/sluice` (systemd), else the run directory if `--run-dir` names
-   * one, else `sluice/` and a name of the instance in the user's state (`$XDG_STATE_HOME`,
-   * `~/.local/state`). It must be this user's alone.
+   * Directory for data that outlives a restart: learned costs, profiles, evidence of stuck workers. By
+   * default it is `$STATE_DIRECTORY/sluice` (systemd), else the run directory if `--run-dir` names one,
+   * else `sluice/` and a name of the instance in the user's state directory (`$XDG_STATE_HOME`,
+   * `~/.local/state`). Only this user may have access to it.
    */
   state_dir?: string;
   /**
-   * Client connections that may be open at once; further ones are answered 503 and closed. In
-   * connections, from 1 to 1000000.
+   * Maximum number of open client connections. The gateway answers further ones with 503 and closes
+   * them. In connections, from 1 to 1000000.
    * @default 10000
    */
   connections_max?: number;
   /**
-   * Client connections that may be open at once from one address, or one IPv6 network of 64 bits.
-   * `trusted_peers` are exempt. The value 0 takes a quarter of `connections_max`, and exempts this
-   * machine. An idle connection closes where a new one finds no room. In connections, from 0 to 1000000.
+   * Maximum number of open client connections from one address, or from one IPv6 network of 64 bits.
+   * `trusted_peers` are exempt. 0 means a quarter of `connections_max`, and exempts this machine. At the
+   * limit, an idle connection is closed for a new one. In connections, from 0 to 1000000.
    * @default 0
    */
   connections_per_address_max?: number;
-  /** File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS. */
+  /** File with the certificate chain (PEM). With `tls_key`, the port serves HTTPS. */
   tls_cert?: string;
   /** File with the certificate's private key (PEM). */
   tls_key?: string;
   /**
-   * Certificates by the name that a client asks for (SNI): `[[server.certificates]]` with `cert`, `key`
-   * and, where the names are not to be those of the certificate, `hosts`. An exact name goes before
-   * `*.example.com`, the first table before later ones. Clients that ask for no name or another one get
-   * `tls_cert`, else the first of these.
+   * Certificates by the host name that a client requests (SNI): `[[server.certificates]]` with `cert`,
+   * `key` and, if the names differ from those in the certificate, `hosts`. An exact name takes
+   * precedence over `*.example.com`, and an earlier table over a later one. Clients that request no name
+   * or an unknown one get `tls_cert`, else the first certificate here.
    * @default []
    */
   certificates?: { cert: string; key: string; hosts?: string[] }[];
   /**
-   * Time for which browsers use HTTPS alone, in seconds: `Strict-Transport-Security: max-age=` in
-   * answers over TLS whose app sends none of its own. 0 sends no such header. In seconds, from 0 to
-   * 157680000.
+   * Time in seconds for which browsers must use HTTPS: the `max-age` of `Strict-Transport-Security`. The
+   * gateway adds this header to answers over TLS, unless the app sends one. 0 disables it. In seconds,
+   * from 0 to 157680000.
    * @default 0
    */
   hsts_max_age_s?: number | Duration;
   /**
-   * Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01.
-   * 0 opens none. From 0 to 65535.
+   * Additional port without TLS. It redirects to HTTPS with 308 and answers http-01 challenges of the
+   * CA. 0 disables it. From 0 to 65535.
    * @default 0
    */
   redirect_port?: number;
   /**
-   * Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 means
-   * `port`. From 0 to 65535.
+   * HTTPS port in these redirects, if clients reach HTTPS on another port than `port` (a mapped port). 0
+   * means `port`. From 0 to 65535.
    * @default 0
    */
   redirect_to_port?: number;
   /**
-   * Whether the port speaks HTTP/2 as well, where it speaks HTTPS. Clients choose (ALPN), and
-   * connections that are open stay as they are.
+   * Whether an HTTPS port also supports HTTP/2. Clients choose (ALPN). A change does not affect open
+   * connections.
    * @default true
    */
   http2?: boolean;
   /**
    * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` headers are
-   * trusted. The headers of all other clients are replaced.
+   * trusted. The gateway replaces these headers of all other clients.
    * @default []
    */
   trusted_peers?: string[];
   /**
-   * Whether connections of `trusted_peers` begin with a header of the PROXY protocol, version 1 or 2,
-   * which reports the address of the client. They must then: without a valid one the connection is
-   * closed. The header comes before TLS. For balancers that do not speak HTTP; the others send
+   * Whether connections of `trusted_peers` must begin with a PROXY protocol header, version 1 or 2,
+   * which contains the client's address. The gateway closes a connection without a valid header. The
+   * header comes before TLS. Use it for balancers that do not speak HTTP; the others send
    * `X-Forwarded-For`.
    * @default false
    */
   proxy_protocol?: boolean;
   /**
    * Whether answers to `trusted_peers` report the load of this gateway to their balancer:
-   * `endpoint-load-metrics` of ORCA, as Envoy and gRPC read it. Reports of the app are removed.
+   * `endpoint-load-metrics` of ORCA, as Envoy and gRPC read it. The gateway removes the app's own
+   * reports.
    * @default "off"
    */
   load_report?: 'off' | 'header' | 'trailer';
   /**
    * Clients whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without
-   * `traces.enabled` the gateway makes none of its own. It removes a malformed `traceparent` with its
-   * `tracestate`.
+   * `traces.enabled`, the gateway creates no trace context. It removes a malformed `traceparent` with
+   * its `tracestate`.
    * @default "pass"
    */
   trace_context?: 'pass' | 'trusted' | 'off';
   /**
-   * Requests with `_` in a header's name that are accepted; the others get 400. Node.js distinguishes
-   * `_` and `-`. Servers in the manner of CGI do not, so a client could forge one header by the other.
+   * Requests that are accepted although a header name contains `_`; the others get 400. Node.js
+   * distinguishes `_` and `-`. CGI-style servers do not, so a client could forge one header with the
+   * other.
    * @default "distinct"
    */
   underscore_headers?: 'distinct' | 'refuse' | 'pass';
   /**
-   * Longest time for which a connection may stay open between two requests. In milliseconds, from 0 to
+   * Maximum time for which a connection may be idle between two requests. In milliseconds, from 0 to
    * 3600000.
    * @default 75000
    */
   keep_alive_timeout_ms?: number | Duration;
   /**
-   * All header lines of a request together, 100 lines at most. The request line may have as many bytes,
-   * with 16384 as the least. If this key is not set, the app's own `--max-http-header-size` counts for
-   * both: in `app.node_args`, `app.command` or `NODE_OPTIONS`. In bytes, from 256 to 1048576.
+   * Maximum total size of the header lines of a request, which may have up to 100 lines. The limit of
+   * the request line is the same, but at least 16384. Without this key, the app's
+   * `--max-http-header-size` sets both limits (in `app.node_args`, `app.command` or `NODE_OPTIONS`). In
+   * bytes, from 256 to 1048576.
    * @default 16384
    */
   headers_bytes_max?: number;
   /**
-   * Largest request body. In bytes, from 0 to 1099511627776.
+   * Maximum size of a request body. In bytes, from 0 to 1099511627776.
    * @default 16777216
    */
   body_bytes_max?: number;
   /**
-   * Longest time for which a client may take in no bytes of its response before it is cut off. In
-   * milliseconds, from 100 to 3600000.
+   * Maximum time for which a client may read nothing of its response. Then the gateway closes the
+   * connection. In milliseconds, from 100 to 3600000.
    * @default 60000
    */
   send_timeout_ms?: number | Duration;
@@ -301,50 +306,53 @@ export interface ServerConfig {
 /** `[acme]` */
 export interface AcmeConfig {
   /**
-   * Names that clients ask for, such as `["shop.example", "www.shop.example"]`, a certificate each.
-   * Files of `server.tls_cert` and `server.certificates` for the same name go before. Until a name has
-   * its certificate, clients that ask for it get `server.tls_cert`; without that the handshake fails.
+   * Host names, such as `["shop.example", "www.shop.example"]`, with one certificate for each. For the
+   * same name, `server.tls_cert` and `server.certificates` take precedence. Until a name has its
+   * certificate, its clients get `server.tls_cert`; without that, the handshake fails.
    * @default []
    */
   names?: string[];
   /**
-   * Whether you agree to the terms of service of the CA; those of Let's Encrypt are at
-   * <https://letsencrypt.org/repository/>. Needed.
+   * Whether you agree to the CA's terms of service (Let's Encrypt:
+   * <https://letsencrypt.org/repository/>). Must be `true`.
    * @default false
    */
   terms_agreed?: boolean;
-  /** E-mail address that a new account with the CA gets. Many CAs do without. */
+  /** E-mail address for a new account with the CA. Many CAs do not need one. */
   contact?: string;
   /**
-   * Address of the CA's directory, by HTTPS.
+   * HTTPS URL of the CA's directory.
    * @default "https://acme-v02.api.letsencrypt.org/directory"
    */
   directory?: string;
   /**
-   * File with the certificates (PEM) by which the CA is trusted, relative to the config file; without
-   * it, those of the system. For a CA of your own.
+   * File with the root certificates (PEM) to verify the CA's server, relative to the config file. By
+   * default, those of the system. Needed for a private CA.
    */
   ca_file?: string;
   /**
-   * Folder for account key, certificates and their keys, relative to the config file. Without it the
-   * folder is `$STATE_DIRECTORY/acme` (systemd), else `sluice/acme` in the user's state
-   * (`$XDG_STATE_HOME`, `~/.local/state`). It must outlive a restart and be this user's alone. Gateways
-   * that share it ask once for all of them.
+   * Directory for the account key, the certificates and their keys, relative to the config file. By
+   * default it is `$STATE_DIRECTORY/acme` (systemd), else `sluice/acme` in the user's state directory
+   * (`$XDG_STATE_HOME`, `~/.local/state`). It must outlive a restart, and only this user may have access
+   * to it. Gateways that share the directory request each certificate once.
    */
   dir?: string;
   /** ID of an existing account, for a CA that requires external account binding. */
   eab_key_id?: string;
-  /** Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file. */
+  /**
+   * Key of that account, as the CA shows it. Set it with `SLUICE_ACME_EAB_HMAC_KEY` rather than in a
+   * file.
+   */
   eab_hmac_key?: string;
 }
 
 /** `[rate]` */
 export interface RateLimitsConfig {
   /**
-   * Paths, each with the limit for one client's requests at and below it: `"/login" = "5/min burst 20"`.
-   * The rate is a count and `/s`, `/min` or `/h`. The burst is the number of requests that may come at
-   * once. Without one it is the number that the rate gives in a second, at least 1. If several paths
-   * match, the longest counts. Upper and lower case are the same. An empty table disables the limits.
+   * Limits by path, each for one client's requests to this path and below: `"/login" = "5/min burst
+   * 20"`. The rate is a count and `/s`, `/min` or `/h`. The burst is the maximum number of requests at
+   * once. By default, the burst is the rate per second, at least 1. If several paths match, the longest
+   * counts. Upper and lower case are equal. An empty table disables the limits.
    * @default {}
    */
   limits?: Record<string, string>;
@@ -354,8 +362,8 @@ export interface RateLimitsConfig {
    */
   exempt?: string[];
   /**
-   * Whether all gateways that share `cache.shared_url` count together. A request waits for that server
-   * for `cache.shared_timeout_ms` at most. A gateway that gets no answer counts alone.
+   * Whether all gateways with the same `cache.shared_url` count together. A request waits for that
+   * server for `cache.shared_timeout_ms` at most. A gateway without an answer from it counts alone.
    * @default false
    */
   shared?: boolean;
@@ -365,29 +373,30 @@ export interface RateLimitsConfig {
 export interface AccessConfig {
   /**
    * Networks (`10.0.0.0/8`, `::1`) whose clients may send requests; all others get 403. An empty list
-   * allows everybody. Behind a proxy, the client is the one that `server.trusted_peers` name.
+   * allows all clients. Behind a proxy in `server.trusted_peers`, the address that the proxy reports
+   * counts.
    * @default []
    */
   allow?: string[];
   /**
-   * Networks whose clients get 403, also where `allow` has them.
+   * Networks whose clients get 403, even if `allow` contains them.
    * @default []
    */
   deny?: string[];
   /**
-   * Users, each with the bcrypt hash of a password that `sluice access hash` makes. With users, all
-   * others get 401, and the app does not see the header `Authorization`.
+   * Users, each with the bcrypt hash of a password (`sluice access hash`). If there are users, requests
+   * without a valid login get 401, and the app does not get the `Authorization` header.
    * @default {}
    */
   basic_auth?: Record<string, string>;
   /**
-   * File with further users, a line `name:hash` each, as `htpasswd -B` writes it; relative to the config
-   * file.
+   * File with additional users, one `name:hash` per line, as `htpasswd -B` writes it; relative to the
+   * config file.
    */
   basic_auth_file?: string;
   /**
-   * Paths that need no password, each with what lies below it. The app gets `Authorization` there as it
-   * was sent.
+   * Paths that need no password, including all paths below them. There, the app gets the client's
+   * `Authorization` header.
    * @default ["/.well-known/acme-challenge"]
    */
   basic_auth_exempt?: string[];
@@ -396,10 +405,10 @@ export interface AccessConfig {
 /** `[react]` */
 export interface ReactConfig {
   /**
-   * Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`,
-   * Sluice searches for `@sluice/react` from the app, then beside itself; without it, or with a version
-   * of React that the package does not know, react-dom renders. A bundle with react-dom inside has no
-   * such imports.
+   * Renderer that the app gets when it imports `react-dom/server` or `react-dom/static`. With `fast`,
+   * Sluice searches for `@sluice/react` from the app, then beside itself. If there is none, or it does
+   * not support the app's React version, react-dom renders. A bundle that contains react-dom has no such
+   * imports, so react-dom renders there.
    * @default "react-dom"
    */
   renderer?: 'react-dom' | 'fast';
@@ -408,8 +417,8 @@ export interface ReactConfig {
 /** `[render]` */
 export interface RenderConfig {
   /**
-   * Share of visitors for whom the server renders, from `"0%"` to `"100%"`; for the others the browser
-   * does. The entry `"*"` is for all components, `"Reviews"` for one, and `"Reviews@mobile"` or
+   * Share of visitors for whom the server renders, from `"0%"` to `"100%"`; for the others, the browser
+   * renders. The entry `"*"` is for all components, `"Reviews"` for one, and `"Reviews@mobile"` or
    * `"*@bot"` for visitors with one device (`mobile`, `desktop` or `bot`). The most specific entry
    * counts: component and device, component, device, `"*"`. `sluice dial` changes shares without a
    * reload.
@@ -421,63 +430,64 @@ export interface RenderConfig {
 /** `[workers]` */
 export interface WorkersConfig {
   /**
-   * Number of workers. 0 takes the CPUs that the process may use: the quota of its cgroup or its
-   * affinity, whichever is less. The number is lower where the memory limit has no room for 96 MiB each,
-   * with the workers of `lanes` and of a reload. `sluice check` shows the number and why. In workers,
-   * from 0 to 1024.
+   * Number of workers. 0 means the number of CPUs available to the process: the quota of its cgroup or
+   * its affinity, whichever is less. The number is lower if memory is limited to less than 96 MiB per
+   * worker, including the workers of `lanes` and of a reload. `sluice check` shows the number and the
+   * reason. In workers, from 0 to 1024.
    * @default 0
    */
   count?: number;
   /**
-   * Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets
-   * others while its requests wait for something else than the CPU. Its memory and its event loop bound
-   * how many may wait in it. 1 is strict mode: never two in the app, for apps that keep data of a
-   * request in variables of a module. A larger number is held whatever the requests do. In requests,
-   * from 1 to 10000.
+   * Maximum number of requests in one worker at once. With `"while-waiting"`, a worker gets another
+   * request only while all its current requests wait for I/O. Its memory and its event loop limit how
+   * many may wait. The value 1 is strict mode: never two requests in the app, for apps that store data
+   * of a request in module variables. With a larger number, a worker gets requests even while it
+   * computes. In requests, from 1 to 10000.
    * @default "while-waiting"
    */
   concurrency?: number | 'while-waiting';
   /**
-   * Maximum number of requests that one worker holds where `concurrency` is `"while-waiting"`. Memory
-   * and the event loop bind before the default does. In requests, from 1 to 10000.
+   * Maximum number of requests in one worker if `concurrency` is `"while-waiting"`. With the default,
+   * memory and the event loop limit it earlier. In requests, from 1 to 10000.
    * @default 10000
    */
   concurrency_max?: number;
   /**
-   * Whether long requests get a worker of their own beyond `count`, and a second one under overload.
-   * Such a worker has the lowest operating-system priority, so that short requests need not wait for
-   * long ones. There are no lanes where `concurrency` is a number above 1, or with `queue.order =
+   * Whether long requests get an additional worker beyond `count`, and a second one under overload.
+   * These workers have the lowest operating-system priority, so that short requests need not wait for
+   * long ones. Lanes need a `concurrency` of 1 or `"while-waiting"`, and do not work with `queue.order =
    * "fifo"`.
    * @default "auto"
    */
   lanes?: 'auto' | 'off';
   /**
-   * Longest time that a worker may take to listen after its process started, and then for its warm-up
+   * Maximum time from the start of a worker's process until it listens, and then for its warm-up
    * (`warm_up.paths`). In milliseconds, from 100 to 3600000.
    * @default 60000
    */
   start_timeout_ms?: number | Duration;
   /**
-   * Longest time that a worker may take to leave once asked, before it is killed. In milliseconds, from
-   * 0 to 3600000.
+   * Maximum time that a worker may take to exit after SIGTERM. Then the gateway kills it. In
+   * milliseconds, from 0 to 3600000.
    * @default 10000
    */
   stop_timeout_ms?: number | Duration;
   /**
-   * Whether a worker is ready only once the app has called `process.send('ready')`, besides listening.
-   * Apps in another runtime cannot say it and are not waited for.
+   * Whether a worker is ready only after the app has called `process.send('ready')` and listens. Ignored
+   * for apps in other runtimes, which cannot call it.
    * @default false
    */
   wait_ready?: boolean;
   /**
-   * CPU time that a worker's main thread may use without a turn of its event loop: an infinite loop, an
-   * endless regular expression. The log then names the function and the line, and the worker is killed.
-   * After six times as long, it is killed also if other processes had the CPU. The time counts from the
-   * worker's last sign of life, of which there are four a second. A main thread that waits instead (a
-   * synchronous child process, a lock, a disk) has 60 s, or this time if it is more. Elsewhere than on
-   * Linux the system does not distinguish the two, and all have that. At least 1500; 0 disables both. On
-   * Linux a worker that computes for 1 s without a turn of its event loop gets a lower operating-system
-   * priority and a stand-in before. In milliseconds, from 0 to 3600000.
+   * Maximum CPU time that a worker's main thread may use while its event loop does not turn (an infinite
+   * loop, an endless regular expression). Then the gateway kills the worker, and the log names the
+   * function and the line. If other processes had the CPU, it kills the worker after six times this
+   * time. The time counts from the worker's last report; a worker reports four times a second. A main
+   * thread that waits (a synchronous child process, a lock, a disk) has 60 s, or this time if that is
+   * more. Outside Linux, Sluice cannot distinguish the two cases, so this longer limit applies to both.
+   * The minimum is 1500; 0 disables both limits. On Linux, a worker that computes for 1 s without a turn
+   * of its event loop gets a lower operating-system priority and a stand-in. In milliseconds, from 0 to
+   * 3600000.
    * @default 10000
    */
   stuck_after_ms?: number | Duration;
@@ -486,25 +496,25 @@ export interface WorkersConfig {
 /** `[sticky]` */
 export interface SessionsConfig {
   /**
-   * Means by which a client finds its worker again. Clients whose worker has gone get another, and a new
-   * session there.
+   * Way in which the gateway recognizes a client. If the client's worker has exited, the client gets
+   * another worker and a new session.
    * @default "off"
    */
   by?: 'off' | 'cookie' | 'address';
   /**
-   * Requests that sticky sessions are for, written as in `classes.routes`: `["/socket.io/*", "GET
+   * Requests with sticky sessions, written as in `classes.routes`: `["/socket.io/*", "GET
    * shop.example/cart"]`.
    * @default ["/*"]
    */
   routes?: string[];
   /**
-   * Name of the cookie. The app does not see it.
+   * Name of the cookie. The app does not get it.
    * @default "sluice"
    */
   cookie?: string;
   /**
-   * `SameSite` of the cookie. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, with
-   * the gateway or with a trusted peer.
+   * `SameSite` of the cookie. The cookie is always `HttpOnly`. It is `Secure` if the client uses HTTPS
+   * to the gateway or to a trusted peer.
    * @default "lax"
    */
   same_site?: 'lax' | 'strict' | 'none';
@@ -513,8 +523,8 @@ export interface SessionsConfig {
 /** `[warm_up]` */
 export interface WarmUpConfig {
   /**
-   * Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of
-   * 500 and above, or a broken answer, gives up a new version.
+   * Targets to request with GET, in turn, for example `["/", "/products?page=2"]`. If one answers with
+   * status 500 or above, or with a broken response, the reload is abandoned.
    * @default []
    */
   paths?: string[];
@@ -523,15 +533,16 @@ export interface WarmUpConfig {
 /** `[recycle]` */
 export interface RecycleConfig {
   /**
-   * Resident memory above which a worker is replaced; 0 disables it. Set it well above what a fresh
-   * worker needs. If even a fresh one is over it, the log says so, and workers are replaced more and
-   * more seldom, at last every 30 s. In bytes, from 0 to 1099511627776.
+   * Resident memory above which a worker is replaced; 0 disables this. Set it well above the memory of a
+   * fresh worker. If even a fresh worker exceeds it, the log says so, and replacements become less
+   * frequent, at last one every 30 s. In bytes, from 0 to 1099511627776.
    * @default 0
    */
   memory_bytes_max?: number;
   /**
-   * Requests after which a worker is replaced; 0 disables it. Each worker's own bound is up to a tenth
-   * lower, so that they do not all end together. In requests, from 0 to 1000000000.
+   * Number of requests after which a worker is replaced; 0 disables this. Each worker's own limit is up
+   * to a tenth lower, so that workers are not replaced at the same time. In requests, from 0 to
+   * 1000000000.
    * @default 0
    */
   requests_max?: number;
@@ -540,26 +551,27 @@ export interface RecycleConfig {
 /** `[queue]` */
 export interface QueueConfig {
   /**
-   * Requests that may wait; further ones are refused with 503. In requests, from 0 to 1000000.
+   * Maximum number of waiting requests. Further ones get 503. In requests, from 0 to 1000000.
    * @default 10000
    */
   length_max?: number;
   /**
-   * Order in which waiting requests are dispatched. Within a class it is always the order of arrival.
+   * Order in which waiting requests are dispatched. Requests of the same class keep their order of
+   * arrival.
    * @default "shortest"
    */
   order?: 'shortest' | 'fifo';
   /**
-   * Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused
-   * then. A gateway whose workers are all busy and finish no request for as long is not ready
-   * (`edge.ready_path`). In milliseconds, from 1 to 3600000.
+   * Maximum queue wait. The gateway rejects a request on arrival if its predicted wait is longer, and
+   * later if it has waited this long. A gateway is not ready (`edge.ready_path`) if all its workers are
+   * busy and finish no request for this time. In milliseconds, from 1 to 3600000.
    * @default 10000
    */
   wait_ms_max?: number | Duration;
   /**
-   * Longest predicted wait of a request before it is given something cheaper than a render, in the end a
-   * 503 answer. For requests whose route says nothing else; 0 means `wait_ms_max`. In milliseconds, from
-   * 0 to 3600000.
+   * Maximum predicted wait before a cheaper answer replaces the render: a stale page, a shell, else a
+   * 503. It applies to requests without a `budget_ms` in `classes.routes`. 0 means `wait_ms_max`. In
+   * milliseconds, from 0 to 3600000.
    * @default 0
    */
   budget_ms?: number | Duration;
@@ -568,11 +580,11 @@ export interface QueueConfig {
 /** `[classes]` */
 export interface ClassesConfig {
   /**
-   * Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1
-   * deadline_ms=500"`. A method and a host may stand before the path; `:name` stands for one segment and
-   * a last `*` for all that follow. The route that names most of a request counts. `class` calls it by a
-   * name, which several may share. `priority` is -100 to 100 (0 unless said), and the higher goes first.
-   * After `deadline_ms` an answer is useless. `budget_ms` is how long it may be predicted to wait.
+   * Routes and their settings: `"GET /products/:id" = "class=product priority=1 deadline_ms=500"`. A
+   * method and a host may precede the path; `:name` matches one segment, and a final `*` all that
+   * follow. If several routes match, the most specific one counts. `class` is a name, which several
+   * routes may share. `priority` is -100 to 100 (default 0); higher ones go first. `deadline_ms` is the
+   * time after which an answer is useless. `budget_ms` is the maximum predicted wait for a render.
    * @default {}
    */
   routes?: Record<string, string>;
@@ -581,8 +593,7 @@ export interface ClassesConfig {
 /** `[quarantine]` */
 export interface QuarantineLimitsConfig {
   /**
-   * Time for which such a request stays in quarantine after the last death; 0 disables quarantine. In
-   * milliseconds, from 0 to 86400000.
+   * Time in quarantine after the last crash; 0 disables quarantine. In milliseconds, from 0 to 86400000.
    * @default 600000
    */
   ttl_ms?: number | Duration;
@@ -591,10 +602,10 @@ export interface QuarantineLimitsConfig {
 /** `[response]` */
 export interface ResponseConfig {
   /**
-   * Longest time for which a worker may send nothing before the client gets 504. The worker's slot stays
-   * held. For an upgrade, which holds none, it is the longest time until its answer. A response that
-   * nobody waits for (the client left or got 504) may continue for as long; then its worker is replaced.
-   * In milliseconds, from 1 to 86400000.
+   * Maximum time for which a worker may send nothing before the client gets 504. The slot stays in use.
+   * For an upgrade, which uses no slot, it is the maximum time until its answer. It also limits a
+   * response that no client waits for (the client left or got 504); then the gateway replaces the
+   * worker. In milliseconds, from 1 to 86400000.
    * @default 60000
    */
   worker_timeout_ms?: number | Duration;
@@ -603,10 +614,10 @@ export interface ResponseConfig {
 /** `[upstreams]` */
 export interface UpstreamsConfig {
   /**
-   * Routes to other hosts: `[[upstreams.routes]]` with `name`, `paths` and `to`, and what differs from
-   * the defaults. Their requests take no worker and wait in no queue. Page cache, compression, access
-   * rules, rate limits and includes work as for the app. The closest path wins, as in `classes.routes`;
-   * a route goes before files of `files.paths`.
+   * Routes to other hosts: `[[upstreams.routes]]` with `name`, `paths`, `to`, and optional settings.
+   * Their requests need no worker and no queue. Page cache, compression, access rules, rate limits and
+   * includes work as for the app. The most specific path counts, as in `classes.routes`; a route takes
+   * precedence over `files.paths`.
    * @default []
    */
   routes?: { name: string; paths: string[]; to: string[]; host?: string; connect_timeout?: string; first_byte_timeout?: string; timeout?: string; retries?: number; connections_max?: number; health?: string; proxy_protocol?: string; ca?: string; cert?: string; key?: string; server_name?: string }[];
@@ -615,7 +626,7 @@ export interface UpstreamsConfig {
 /** `[streams]` */
 export interface StreamsConfig {
   /**
-   * Longest time for which a stream may carry nothing in either direction; 0 disables the limit. In
+   * Maximum time for which a stream may be idle in both directions; 0 disables the limit. In
    * milliseconds, from 0 to 604800000.
    * @default 3600000
    */
@@ -625,10 +636,10 @@ export interface StreamsConfig {
 /** `[memory]` */
 export interface MemoryConfig {
   /**
-   * Maximum size of all of them together; what finds no room is kept in temporary files. The value 0
-   * takes an eighth of the memory that the process may use, at most 1 GiB. That memory is the limit of
-   * its cgroup or the machine's memory, whichever is less. Bytes that a client has not taken for 2 s
-   * (0.2 s while more than half is in use) go to a file as well. In bytes, from 0 to 1099511627776.
+   * Maximum total size of these buffers; the rest goes to temporary files. 0 means an eighth of the
+   * memory available to the process, at most 1 GiB. Available memory is the limit of its cgroup or the
+   * machine's memory, whichever is less. Bytes that a client has not read for 2 s also go to a file, or
+   * for 0.2 s if the buffers are more than half full. In bytes, from 0 to 1099511627776.
    * @default 0
    */
   buffers_bytes_max?: number;
@@ -636,11 +647,11 @@ export interface MemoryConfig {
 
 /** `[temp]` */
 export interface TempConfig {
-  /** Directory for them, relative to the config file; without it, the system's. */
+  /** Directory for temporary files, relative to the config file. By default, the system's. */
   dir?: string;
   /**
-   * All temporary files together. One response may take a quarter; a client that has left more than that
-   * unread is cut off. In bytes, from 0 to 1125899906842624.
+   * Maximum total size of temporary files. One response may use a quarter of it. If a client leaves more
+   * than that unread, its connection is closed. In bytes, from 0 to 1125899906842624.
    * @default 4294967296
    */
   bytes_max?: number;
@@ -649,12 +660,13 @@ export interface TempConfig {
 /** `[edge]` */
 export interface EdgeConfig {
   /**
-   * Path that answers 200 while the gateway lives. An empty string disables it.
+   * Path that answers 200 while the gateway runs. An empty string disables it.
    * @default "/.sluice/ping"
    */
   ping_path?: string;
   /**
-   * Path that answers 200 while work makes progress, else 503. An empty string disables it.
+   * Path that answers 200 while a worker is ready and requests make progress, else 503. An empty string
+   * disables it.
    * @default "/.sluice/ready"
    */
   ready_path?: string;
@@ -663,18 +675,17 @@ export interface EdgeConfig {
 /** `[files]` */
 export interface FilesConfig {
   /**
-   * Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`,
-   * relative to the config file. Beginnings end with `/`; the longest that fits decides. Requests for
-   * anything but a regular file go to the app, as does every name that starts with a dot (except
-   * `.well-known`).
+   * Directories by URL path prefix, for example `{ "/assets/" = "dist/client/assets" }`, relative to the
+   * config file. Prefixes end with `/`; the longest match counts. Only regular files are served. All
+   * other requests go to the app, and so do names that start with a dot (except `.well-known`).
    * @default {}
    */
   paths?: Record<string, string>;
   /**
-   * `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none
-   * fits get `public, max-age=31536000, immutable` where the name has a hash of the content
-   * (`app.3f2a9c1b.js`) or the path one of `/_next/static/`, `/_astro/`, `/_nuxt/` and
-   * `/_app/immutable/`, else `public, max-age=0`.
+   * `Cache-Control` by URL path prefix; the longest match counts. Other files get `public,
+   * max-age=31536000, immutable` if their name contains a hash of the content (`app.3f2a9c1b.js`), or
+   * their path contains `/_next/static/`, `/_astro/`, `/_nuxt/` or `/_app/immutable/`. All others get
+   * `public, max-age=0`.
    * @default {}
    */
   cache_control?: Record<string, string>;
@@ -683,14 +694,14 @@ export interface FilesConfig {
 /** `[shell]` */
 export interface ShellConfig {
   /**
-   * HTML files by the beginning of the URL's path, for example `{ "/" = "dist/client/shell.html" }`,
-   * relative to the config file; the longest that fits decides.
+   * HTML files by URL path prefix, for example `{ "/" = "dist/client/shell.html" }`, relative to the
+   * config file; the longest match counts.
    * @default {}
    */
   files?: Record<string, string>;
   /**
-   * The same with paths of the app, for example `{ "/shop/" = "/shop/shell" }`. The gateway asks for
-   * them by itself, without cookies, as soon as a version of the app is in force.
+   * Pages of the app by URL path prefix, for example `{ "/shop/" = "/shop/shell" }`. The gateway
+   * requests them without cookies as soon as a version of the app is in use.
    * @default {}
    */
   pages?: Record<string, string>;
@@ -699,10 +710,10 @@ export interface ShellConfig {
 /** `[errors]` */
 export interface ErrorsConfig {
   /**
-   * HTML files in place of the gateway's page, by status or by class of it, for example `{ "503" =
+   * HTML files that replace the gateway's page, by status or class of statuses, for example `{ "503" =
    * "errors/busy.html", "5xx" = "errors/5xx.html" }`, relative to the config file; at most 256 KiB each.
-   * `{{status}}`, `{{reason}}`, `{{message}}`, `{{code}}` and `{{request}}` in them are filled in.
-   * Errors that the app answers itself stay as they are.
+   * The gateway replaces `{{status}}`, `{{reason}}`, `{{message}}`, `{{code}}` and `{{request}}` in
+   * them. Errors that the app answers itself are not changed.
    * @default {}
    */
   pages?: Record<string, string>;
@@ -711,82 +722,83 @@ export interface ErrorsConfig {
 /** `[cache]` */
 export interface PageCacheConfig {
   /**
-   * Whether pages are cached at all.
+   * Whether pages are cached.
    * @default false
    */
   enabled?: boolean;
   /**
-   * Memory for all cached pages. Pages that are asked for often stay longest. The value 0 takes an
-   * eighth of the memory that the process may use, at most 256 MiB. That memory is the limit of its
-   * cgroup or the machine's memory, whichever is less. In bytes, from 0 to 1099511627776.
+   * Memory for all cached pages. Frequently requested pages stay longest. 0 means an eighth of the
+   * memory available to the process, at most 256 MiB. Available memory is the limit of its cgroup or the
+   * machine's memory, whichever is less. In bytes, from 0 to 1099511627776.
    * @default 0
    */
   bytes_max?: number;
   /**
-   * Freshness of pages with status 200 that do not state it, by the beginning of the URL's path; the
-   * longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an
-   * entry says that such pages are the same for all clients, also for those with cookies.
+   * Freshness of pages with status 200 that do not state it, by URL path prefix; the longest match
+   * counts. Units are `s`, `m`, `h` and `d`, for example `{ "/blog/" = "1m" }`. With such an entry you
+   * declare that these pages are the same for all clients, also for those with cookies.
    * @default {}
    */
   ttl?: Record<string, string>;
   /**
-   * Beginnings of paths whose pages are never cached.
+   * Path prefixes whose pages are never cached.
    * @default []
    */
   bypass?: string[];
   /**
-   * Parameters of the query that pages do not depend on. One that ends in `*` stands for all that begin
-   * so.
+   * Query parameters that do not change pages. A final `*` matches all parameters with this prefix.
    * @default ["utm_*","fbclid","gclid","msclkid","mc_eid"]
    */
   ignored_params?: string[];
   /**
-   * Header fields, and cookies as `cookie:name`, that pages depend on, besides those that their `Vary`
-   * names.
+   * Headers, and cookies as `cookie:name`, on which pages depend in addition to their `Vary` header.
    * @default []
    */
   vary_by?: string[];
   /**
-   * Time for which a page may be used after its freshness where rendering it anew fails or the queue is
-   * full. A page that states a time itself (`stale-if-error`) or forbids such use (`must-revalidate`,
+   * Time for which a page may be used after its freshness if a new render fails or the queue is full. A
+   * page that states a time itself (`stale-if-error`) or forbids such use (`must-revalidate`,
    * `s-maxage`) overrides this. In seconds, from 0 to 31536000.
    * @default 60
    */
   stale_if_error_s?: number | Duration;
   /**
-   * Use of cached pages after a new version of the app takes over: at a reload, and for pages on disk at
+   * Use of cached pages after the app's version has changed: after a reload, and for pages on disk after
    * a start or an upgrade.
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';
   /**
-   * Directory for pages that outlive the gateway: a restart, a kill, and eviction from memory. Without
-   * it they are in memory alone. They do not outlive a start of the machine. `cache.on_reload` decides
-   * on their use at the start. Relative to the config file.
+   * Directory for pages that outlive a restart or kill of the gateway, and eviction from memory;
+   * relative to the config file. They do not outlive a reboot. `cache.on_reload` sets their use after a
+   * start. By default, pages are only in memory.
    */
   disk_dir?: string;
   /**
-   * Total size of the files in that directory. In bytes, from 65536 to 1099511627776.
+   * Maximum total size of the files in that directory. In bytes, from 65536 to 1099511627776.
    * @default 1073741824
    */
   disk_bytes_max?: number;
   /**
-   * Server of Redis or Valkey in which several gateways share their pages, and tell each other of
-   * purges. Its URL is `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`,
-   * with `user:password@` before the host where one is needed. Anyone with write access to the server
-   * can change pages. Without it each gateway has its own pages alone.
+   * URL of a Redis or Valkey server through which several gateways share pages and purges:
+   * `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@`
+   * before the host if needed. Anyone with write access to the server can change pages. By default, each
+   * gateway has only its own pages.
    */
   shared_url?: string;
-  /** File with the password of that server, in place of the one in the URL; relative to the config file. */
+  /**
+   * File with the password of that server, instead of a password in the URL; relative to the config
+   * file.
+   */
   shared_password_file?: string;
   /**
-   * Longest time that a request may wait for that server before its page is rendered. In milliseconds,
+   * Maximum time that a request may wait for that server before its page is rendered. In milliseconds,
    * from 1 to 1000.
    * @default 5
    */
   shared_timeout_ms?: number | Duration;
   /**
-   * Beginning of all names in that server. Gateways with the same one share their pages.
+   * Prefix of all keys on that server. Gateways with the same prefix share their pages.
    * @default "sluice:"
    */
   shared_prefix?: string;
@@ -795,20 +807,19 @@ export interface PageCacheConfig {
 /** `[compose]` */
 export interface ComposeConfig {
   /**
-   * Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and
-   * no `Accept-Encoding`, because a compressed page cannot be read. `compression.enabled` compresses the
-   * composed page.
+   * Whether pages are composed. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and no
+   * `Accept-Encoding`, because the gateway cannot read a compressed page. `compression.enabled`
+   * compresses the composed page.
    * @default false
    */
   enabled?: boolean;
   /**
-   * Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot set
-   * the header.
+   * Path prefixes whose `text/html` pages are also composed, for apps that cannot set the header.
    * @default []
    */
   paths?: string[];
   /**
-   * Longest time that a page waits for an include, and then for its `alt`. In milliseconds, from 1 to
+   * Maximum time that a page waits for an include, and then for its `alt`. In milliseconds, from 1 to
    * 60000.
    * @default 1000
    */
@@ -818,24 +829,24 @@ export interface ComposeConfig {
 /** `[compression]` */
 export interface CompressionConfig {
   /**
-   * Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said:
-   * a balancer in front may do it as well, and an app that compresses by itself gains nothing. Sizes of
-   * pages that show a secret beside what the URL says can give the secret away (BREACH); name such pages
-   * in `exclude` first.
+   * Whether the gateway compresses workers' answers, and files without a `.br` or `.gz` file. Disabled
+   * by default, because a balancer in front may compress too, and apps that compress need nothing else.
+   * If a page contains both a secret and text from the URL, its compressed size can reveal the secret
+   * (BREACH): add such pages to `exclude` first.
    * @default false
    */
   enabled?: boolean;
   /**
-   * Media types that are compressed: `type/subtype`, `type/*`, or `*+suffix` for all that end so.
-   * `text/event-stream` never is.
+   * Media types to compress: `type/subtype`, `type/*`, or `*+suffix` for all types with this suffix.
+   * `text/event-stream` is never compressed.
    * @default
    * ["text/*","*+json","*+xml","application/json","application/javascript","application/xml","application/wasm","application/x-ndjson","font/otf","font/ttf","image/x-icon"]
    */
   types?: string[];
   /**
-   * Requests whose answers are sent as they are, written as in `classes.routes`: `["/account/*", "GET
-   * shop.example/cart"]`. Every spelling of a path that an app may take for the same one counts, in
-   * whatever case.
+   * Requests whose answers are not compressed, written as in `classes.routes`: `["/account/*", "GET
+   * shop.example/cart"]`. Other spellings that an app may treat as the same path also match, in upper
+   * and lower case.
    * @default []
    */
   exclude?: string[];
@@ -844,14 +855,14 @@ export interface CompressionConfig {
 /** `[drain]` */
 export interface DrainConfig {
   /**
-   * Longest time that accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after
+   * Maximum time that accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after
    * `delay_ms`) or `sluice upgrade`. In milliseconds, from 0 to 3600000.
    * @default 30000
    */
   timeout_ms?: number | Duration;
   /**
-   * Time for which new connections are still taken and served while readiness already says no, so that a
-   * load balancer can notice. In milliseconds, from 0 to 600000.
+   * Time before the shutdown in which the gateway still accepts connections but reports that it is not
+   * ready, so that a load balancer can notice. In milliseconds, from 0 to 600000.
    * @default 0
    */
   delay_ms?: number | Duration;
@@ -860,9 +871,9 @@ export interface DrainConfig {
 /** `[profile]` */
 export interface ProfileConfig {
   /**
-   * Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do.
-   * Each gets a worker to itself. The worst three of each class are kept for a day in `profiles/tail` of
-   * the state directory, with their targets.
+   * Requests to profile after a request of their class took more CPU time than 99 of 100 usually take. A
+   * profiled request is alone in its worker. The slowest three of each class stay for a day in
+   * `profiles/tail` of the state directory, with their targets.
    * @default "sampled"
    */
   tail?: 'off' | 'sampled' | 'on';
@@ -871,8 +882,8 @@ export interface ProfileConfig {
 /** `[traces]` */
 export interface TracesConfig {
   /**
-   * Whether spans are exported, by OTLP over HTTP (protobuf). The app then gets the gateway's span for
-   * its parent.
+   * Whether spans are exported, with OTLP over HTTP (protobuf). The gateway's span is then the parent of
+   * the app's spans.
    * @default false
    */
   enabled?: boolean;
@@ -886,19 +897,18 @@ export interface LogConfig {
    */
   format?: 'auto' | 'json' | 'text';
   /**
-   * Names of the fields in JSON lines. `sluice logs --json` prints those of the reference in any case.
+   * Field names in JSON lines. `sluice logs --json` always prints those of the reference.
    * @default "sluice"
    */
   fields?: 'sluice' | 'otel' | 'ecs';
   /**
-   * Whether every request gets a line.
+   * Whether the log has a line for every request.
    * @default true
    */
   access?: boolean;
   /**
-   * Headers of requests that the access log has, for example `["user-agent", "x-tenant"]`, 32 at most.
-   * Values of headers with credentials (`authorization`, `cookie`, `x-api-key` and the like) are always
-   * `***`.
+   * Request headers in the access log, for example `["user-agent", "x-tenant"]`, at most 32. Values of
+   * headers with credentials (`authorization`, `cookie`, `x-api-key` and the like) are always `***`.
    * @default []
    */
   headers?: string[];
@@ -908,14 +918,15 @@ export interface LogConfig {
    */
   query?: 'keep' | 'drop' | 'mask';
   /**
-   * Parameters whose values `mask` hides, by one of the words in their names: `token` is for `token`,
-   * `access_token` and `accessToken`.
+   * Words in the names of parameters whose values `mask` hides: `token` matches `token`, `access_token`
+   * and `accessToken`.
    * @default
    * ["token","key","apikey","password","passwd","pwd","secret","code","signature","sig","auth","authorization","credential","credentials","session","jwt","otp","ticket"]
    */
   query_masked?: string[];
   /**
-   * Whether responses carry `Server-Timing` with queue wait and service time. Clients see it.
+   * Whether responses have a `Server-Timing` header with queue wait and service time. Clients can read
+   * it.
    * @default false
    */
   server_timing?: boolean;
@@ -924,21 +935,21 @@ export interface LogConfig {
 /** `[admin]` */
 export interface AdminConfig {
   /**
-   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one. Neither
-   * Prometheus nor one of its exporters has the default port.
+   * Address and port of the dashboard and the metrics, or `off`. Port 0 selects a free one. The default
+   * port is not used by Prometheus or its exporters.
    * @default "127.0.0.1:7584"
    */
   address?: string;
   /**
-   * Secret that opens the dashboard from another host and allows its actions, 16 characters at least.
-   * Better set by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in
-   * `admin-token` of the run directory.
+   * Secret for access to the dashboard from another host and for its actions, at least 16 characters.
+   * Set it with `SLUICE_ADMIN_TOKEN` rather than in a file. By default, the gateway creates one in the
+   * file `admin-token` of the run directory.
    */
   token?: string;
   /**
-   * Address and port of HAProxy's `agent-check`, for example `127.0.0.1:9101`, or `off`. Each connection
-   * gets one line: the weight that predicted wait and free workers call for, or that this gateway
-   * drains.
+   * Address and port for HAProxy's `agent-check`, for example `127.0.0.1:9101`, or `off`. Each
+   * connection gets one line: the weight computed from predicted wait and free workers, or that this
+   * gateway drains.
    * @default "off"
    */
   agent_address?: string;

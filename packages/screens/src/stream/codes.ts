@@ -141,9 +141,9 @@ export interface PropertyValues {
   readonly flexDirection?: 'column' | 'row' | 'column-reverse' | 'row-reverse';
   /** Whether children that do not fit start a new line. */
   readonly flexWrap?: 'nowrap' | 'wrap';
-  /** Children along the main axis. */
+  /** Alignment of children along the main axis. */
   readonly justifyContent?: 'flex-start' | 'center' | 'flex-end' | 'space-between' | 'space-around' | 'space-evenly';
-  /** Children across the main axis. */
+  /** Alignment of children across the main axis. */
   readonly alignItems?: 'stretch' | 'flex-start' | 'center' | 'flex-end';
   /** Alignment of this child across the main axis. */
   readonly alignSelf?: 'auto' | 'stretch' | 'flex-start' | 'center' | 'flex-end';

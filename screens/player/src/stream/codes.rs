@@ -115,9 +115,9 @@ pub enum Property {
     FlexDirection = 3,
     /// Whether children that do not fit start a new line.
     FlexWrap = 4,
-    /// Children along the main axis.
+    /// Alignment of children along the main axis.
     JustifyContent = 5,
-    /// Children across the main axis.
+    /// Alignment of children across the main axis.
     AlignItems = 6,
     /// Alignment of this child across the main axis.
     AlignSelf = 7,
