@@ -90,8 +90,8 @@ async fn reload_tells_how_far_it_is_and_how_it_ended() {
         let mut client = served.connect().await;
         assert_eq!(client.ask(&json!({"command": "reload"})).await, json!({"progress": "started"}));
         assert_eq!(client.hear().await.unwrap(), json!({"progress": "half"}));
-        let why = "generation 2 is abandoned: worker 7 did not listen within workers.start_timeout_ms. The version before \
-                   stays.\n\nThe end of its stderr:\nEACCES";
+        let why = "generation 2 is abandoned: worker 7 did not listen within workers.start_timeout_ms. The previous \
+                   version continues.\n\nThe end of its stderr:\nEACCES";
         let failed = json!({"ok": false, "code": "reload-failed", "error": why});
         assert_eq!(client.hear().await.unwrap(), failed);
         assert_eq!(client.ask(&json!({"command": "status"})).await["ok"], true, "the connection goes on");

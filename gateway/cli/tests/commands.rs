@@ -193,7 +193,7 @@ fn check_names_every_file_that_is_missing_in_one_line_each() {
     }
     let text = refusal(&dir, "[app]\ncwd = \"missing\"\n");
     assert!(
-        text.contains("sluice.toml:2: app.cwd names ") && text.contains("missing, which is no directory"),
+        text.contains("sluice.toml:2: app.cwd names ") && text.contains("missing, which is not a directory"),
         "{text}"
     );
     let text = refusal(&dir, "[app]\nnode = \"bin/node\"\n");

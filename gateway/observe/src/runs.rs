@@ -272,6 +272,9 @@ mod tests {
             let ends = "It also computed for 607 ms: `sluice hotspots --live --all` names the lines";
             assert!(text.ends_with(ends) && !text.contains("fine"), "{text}");
         }
-        assert!(advice(Some(RunTime::Starved), Some(607_000), true).starts_with("Starved: others had the CPU"));
+        assert!(
+            advice(Some(RunTime::Starved), Some(607_000), true)
+                .starts_with("Starved: other processes had the CPU. Workers for long requests")
+        );
     }
 }

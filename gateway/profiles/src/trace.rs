@@ -124,7 +124,7 @@ mod tests {
     fn a_trace_without_a_profile_and_one_that_lacks_a_chunk_are_errors() {
         let lacking = chunk("0x1", &json!({ "cpuProfile": { "samples": [2] }, "timeDeltas": [50] }));
         for (events, error) in
-            [(json!([]), "it holds no CPU profile"), (json!([lacking]), "node 2 is named and is not in the tree")]
+            [(json!([]), "it contains no CPU profile"), (json!([lacking]), "node 2 is named and is not in the tree")]
         {
             let error_now = Profile::default().read("t", events.to_string().as_bytes()).unwrap_err().to_string();
             assert!(error_now.starts_with(error), "{error_now}");

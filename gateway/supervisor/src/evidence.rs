@@ -367,7 +367,7 @@ mod tests {
     fn a_report_that_cannot_be_kept_says_why_and_leaves_nothing() {
         let (dir, socket) = laid_out(&[(7, &REPORT[..40])]);
         let to = dir.path().join("profiles/crash-1-worker-3.json");
-        assert!(take(&socket, Some(7), &to).unwrap_err().to_string().contains("to its end"));
+        assert!(take(&socket, Some(7), &to).unwrap_err().to_string().contains("did not complete it"));
         let (dir, socket) = laid_out(&[(7, REPORT)]);
         let large = fs::File::options().append(true).open(dir.path().join("worker-3.sock.7.report")).unwrap();
         large.set_len(REPORT_BYTES_MAX + 1).unwrap();

@@ -170,7 +170,7 @@ mod tests {
             text,
             "the app's server on port 8080 counts as its main server, because none listens on PORT (3000) and the \
              app opens no \
-             more. app.port (sluice start --app-port) names another"
+             others. app.port (sluice start --app-port) names another"
         );
         assert_eq!(choice(3000, &found(Some(0), vec![at(9464)])).unwrap().0, Level::Warn);
         let (level, text) = choice(3000, &found(Some(3000), vec![])).unwrap();

@@ -113,12 +113,12 @@ mod tests {
             ("shop", "no dot"),
             ("127.0.0.1", "address"),
             ("::1", "address"),
-            ("https://shop.example", "no host name"),
-            ("shop.example.", "no host name"),
-            ("bücher.example", "no host name"),
-            ("a_b.example", "no host name"),
-            ("", "no host name"),
-            ("..", "no host name"),
+            ("https://shop.example", "not a host name"),
+            ("shop.example.", "not a host name"),
+            ("bücher.example", "not a host name"),
+            ("a_b.example", "not a host name"),
+            ("", "not a host name"),
+            ("..", "not a host name"),
         ] {
             assert!(name_fault(name, false).is_some_and(|fault| fault.contains(part)), "{name}");
         }

@@ -96,7 +96,7 @@ mod tests {
         let text = table(&dial);
         assert!(text.contains("Price      mobile  5%"), "{text}");
         assert!(text.contains("*          -       100%"), "{text}");
-        assert!(text.contains("Not as the config says"), "{text}");
+        assert!(text.contains("Different from the configuration"), "{text}");
         assert!(!table(&DialSnapshot { turned: false, ..dial }).contains("config"));
     }
 }

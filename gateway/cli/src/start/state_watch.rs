@@ -88,11 +88,11 @@ mod tests {
             "{full}"
         );
         let from_the_start = alarm(Some("full"), state, run).unwrap();
-        assert!(from_the_start.contains("kept in /run/shop,"), "{from_the_start}");
+        assert!(from_the_start.contains("stored in /run/shop,"), "{from_the_start}");
         assert!(!from_the_start.contains("is lost") && from_the_start.ends_with("Then restart the gateway"));
         let mended = alarm(None, state, run).unwrap();
         assert!(mended.contains("/var/lib/shop can be used now; restart to use it"), "{mended}");
-        assert!(mended.contains("kept in /run/shop,"), "{mended}");
+        assert!(mended.contains("stored in /run/shop,"), "{mended}");
     }
 
     #[tokio::test]

@@ -308,8 +308,8 @@ fn budgets_and_times_that_make_no_sense_are_refused() {
         ("runs=5ms", "runs need a number as limit"),
         ("self=x%", "a limit in percent looks like self=5%"),
         ("self=-1%", "a limit in percent"),
-        ("total=5 minutes", "\"5 minutes\" is no time"),
-        ("total=NaN", "\"NaN\" is no time"),
+        ("total=5 minutes", "\"5 minutes\" is not a time"),
+        ("total=NaN", "\"NaN\" is not a time"),
     ] {
         let now = text.parse::<Budget>().unwrap_err();
         assert!(now.to_string().starts_with(error), "{now}");

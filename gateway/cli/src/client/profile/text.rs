@@ -188,11 +188,9 @@ mod tests {
 
     #[test]
     fn a_look_that_saw_nothing_says_of_what() {
-        for (requests, said) in [
-            (None, "main thread did nothing"),
-            (Some(0), "--all profiles every worker"),
-            (Some(3), "profile for longer"),
-        ] {
+        for (requests, said) in
+            [(None, "main thread was idle"), (Some(0), "--all profiles every worker"), (Some(3), "profile for longer")]
+        {
             let report = Report { requests, components: Vec::new(), places: Vec::new(), ..report() };
             assert!(of(&report).contains(said), "{requests:?}");
         }
@@ -216,7 +214,7 @@ mod tests {
         assert_eq!(line(&of(&report), "Card").last(), Some(&"-"));
         report.components.clear();
         report.places.clear();
-        assert!(of(&report).contains("did nothing"));
+        assert!(of(&report).contains("was idle"));
     }
 
     #[test]
