@@ -163,6 +163,14 @@ void test('a worker that was profiled in a loop closes its inspector and serves 
   assert.ok(!sluice.logs.some(({ line }) => /debugger/i.test(String(line))));
 });
 
+void test('a worker that waits in a synchronous child is profiled after that', async (t) => {
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env: { ...env, ...patient } });
+  const client = await sent(sluice, '/pause');
+  const { code, stderr } = await sluice.cli(['profile', '-s', '0.2']);
+  assert.equal(code, 0, stderr);
+  assert.equal((await client.response({ deadlineMs: 20_000 })).status, 200);
+});
+
 void test('no worker is overdue where the bound is 0', async (t) => {
   const off = { ...env, ...bounds({ overdue_after_ms: 0 }) };
   const sluice = await running(t, { entry: stuckApp, workers: 1, env: off });

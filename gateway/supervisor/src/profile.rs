@@ -98,11 +98,18 @@ impl Supervisor {
         if !process.say(&line.to_string()) {
             return Err(ProfileError::NoMessages(worker));
         }
-        let its_event_loop_is_blocked = async {
+        let why_not_looked = Cell::new(None);
+        let look = async {
             sleep(BLOCKED_AFTER).await;
-            if process.last_heard.get().is_some_and(|heard| heard > asked) {
-                std::future::pending::<()>().await;
+            let is_blocked = process.last_heard.get().is_none_or(|heard| heard <= asked);
+            if is_blocked && kind == Kind::Cpu && wish.route.is_none() {
+                match blocked(process, duration, file.to_owned()).await {
+                    // It may wait in a synchronous call, and answer after that.
+                    Err(why @ ProfileError::Blocked { .. }) => why_not_looked.set(Some(why)),
+                    looked => return looked,
+                }
             }
+            std::future::pending().await
         };
         let its_time = async {
             if kind == Kind::Snapshot {
@@ -115,10 +122,8 @@ impl Supervisor {
         };
         let answered = tokio::select! {
             answered = answer => answered,
-            () = its_event_loop_is_blocked, if kind == Kind::Cpu && wish.route.is_none() => {
-                return blocked(process, duration, file.to_owned()).await;
-            }
-            () = its_time => return Err(ProfileError::Silent(worker)),
+            looked = look => return looked,
+            () = its_time => return Err(why_not_looked.take().unwrap_or(ProfileError::Silent(worker))),
         };
         asking.is_answered.set(true);
         match answered {

@@ -42,6 +42,6 @@ export class ReferenceLoopError extends RangeError {
   override readonly name = 'ReferenceLoopError';
 
   constructor(path: Path) {
-    super(`More than 64 references in a row at ${JSON.stringify(path)}`);
+    super(`Over 64 references in a row at ${JSON.stringify(path)}`);
   }
 }

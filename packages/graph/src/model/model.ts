@@ -117,7 +117,7 @@ export class Model {
    */
   deref(json: unknown): Model {
     const node = nodeOf(json);
-    if (node === undefined) throw new PathError('deref() needs JSON from a read');
+    if (node === undefined) throw new PathError('deref() needs JSON of a read');
     return this.#with({ base: node });
   }
 

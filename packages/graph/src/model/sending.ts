@@ -67,7 +67,7 @@ export async function sendCall(
   const { root } = view;
   const { source } = root;
   if (source?.call === undefined || !view.settings.hasSource)
-    throw new Error('The data source does not support calls');
+    throw new Error('The data source has no calls');
   const base = view.path();
   const writer = new Writer(root.nextId(), root.cache.moment);
   const paths: PathSet[] = [];

@@ -11,7 +11,7 @@ export function isKey(value: unknown): value is Key {
 
 function checkPart(part: unknown): void {
   if (isRange(part)) boundsOf(part);
-  else if (!isKey(part)) throw new PathError('A key must be text, a number, a boolean or null');
+  else if (!isKey(part)) throw new PathError('A key is text, a number, a boolean or null');
 }
 
 /**
@@ -20,7 +20,7 @@ function checkPart(part: unknown): void {
  * @throws PathError if it is none; PathLimitError if it has more than 256 steps.
  */
 export function checkPathSet(value: unknown): PathSet {
-  if (!Array.isArray(value)) throw new PathError('A path must be a list of keys');
+  if (!Array.isArray(value)) throw new PathError('A path is a list of keys');
   if (value.length > maxDepth)
     throw new PathLimitError(`${value.length} keys are over the limit of ${maxDepth}`);
   for (const keySet of value as unknown[])
@@ -45,7 +45,7 @@ export function toPathSet(input: PathInput): PathSet {
  */
 export function toPath(input: PathInput): Path {
   const pathSet = toPathSet(input);
-  if (!pathSet.every(isKey)) throw new PathError('A path must have one key at each step');
+  if (!pathSet.every(isKey)) throw new PathError('A path has one key at each step');
   return pathSet;
 }
 
