@@ -66,8 +66,7 @@ export async function sendCall(
 ): Promise<Read> {
   const { root } = view;
   const { source } = root;
-  if (source?.call === undefined || !view.settings.hasSource)
-    throw new Error('The data source has no calls');
+  if (source?.call === undefined || !view.settings.hasSource) throw new Error('The data source has no calls');
   const base = view.path();
   const writer = new Writer(root.nextId(), root.cache.moment);
   const paths: PathSet[] = [];
