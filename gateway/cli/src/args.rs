@@ -68,7 +68,7 @@ pub enum Command {
     Dev(DevArgs),
     /// Finish accepted requests, then exit
     Stop(StopArgs),
-    /// Replace workers one by one with those of a new version of the app and its configuration
+    /// Replace workers one by one with workers of a new version of the app and its configuration
     Reload(ReloadArgs),
     /// Show, promote, hold or roll back the version on trial (reload --canary)
     Canary(CanaryArgs),
@@ -102,7 +102,7 @@ pub enum Command {
     Routes(RoutesArgs),
     /// Compare how long two programs, machines or versions block the event loop
     Compare(CompareArgs),
-    /// Estimate from access logs how many workers a latency needs, without a server
+    /// Estimate from access logs the number of workers for a latency target, without a running gateway
     Plan(PlanArgs),
     /// Test the app in this directory under load with reloads, kills and an infinite loop, and report the cost of each
     Rehearse(RehearseArgs),
@@ -141,8 +141,8 @@ pub enum Command {
 /// Instance that is meant.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunDirArg {
-    /// Directory with the sockets of an instance, which selects the instance [default: one for the current directory,
-    /// under $XDG_RUNTIME_DIR or /tmp]
+    /// Run directory, which contains the sockets of the instance and identifies it [default: one for the current
+    /// directory, under $XDG_RUNTIME_DIR or /tmp]
     #[arg(long, value_name = "DIR", env = "SLUICE_RUN_DIR", hide_env_values = true)]
     pub run_dir: Option<PathBuf>,
 }
@@ -170,7 +170,7 @@ pub struct StartArgs {
     /// Requests in one worker at the same time: a number, or while-waiting [config: workers.concurrency]
     #[arg(long, value_name = "HOW")]
     pub concurrency: Option<String>,
-    /// Way to return clients to the worker with their session [config: sticky.by]
+    /// Method of routing clients back to the worker with their session [config: sticky.by]
     #[arg(long, value_name = "BY", value_parser = words("sticky.by"))]
     pub sticky: Option<String>,
     /// Configuration file [default: sluice.toml, if it exists]
@@ -187,7 +187,7 @@ pub struct StartArgs {
     /// Node.js that runs the script [config: app.node]
     #[arg(long, value_name = "PATH")]
     pub node: Option<String>,
-    /// Form of log lines [config: log.format]
+    /// Format of log lines [config: log.format]
     #[arg(long, value_name = "FORMAT", value_parser = words("log.format"))]
     pub log_format: Option<String>,
     /// Command that starts the app instead of a script

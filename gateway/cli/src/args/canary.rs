@@ -17,7 +17,7 @@ pub struct ReloadArgs {
     /// Pause after this number of batches of workers, at the latest before the last worker, and compare both versions
     #[arg(long, value_name = "BATCHES", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub hold: Option<u32>,
-    /// Time of the comparison before the new version may be promoted; a worse version is rolled back at once
+    /// Duration of the comparison before the new version may be promoted; a worse version is rolled back at once
     #[arg(
         long = "for",
         value_name = "TIME",
@@ -29,7 +29,7 @@ pub struct ReloadArgs {
     /// Minimum number of requests that the new version serves before it is promoted
     #[arg(long, value_name = "N", default_value_t = 200, requires = "trial")]
     pub min_requests: u64,
-    /// Promotion of a version that is not worse after this time: auto, or ask, which waits for sluice canary promote
+    /// Promotion after --for, if the new version is not worse: auto, or ask, which waits for sluice canary promote
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto, requires = "trial")]
     pub promote: Promote,
     /// Render this share of pages with both versions in idle time and show differences of the HTML, which cause no rollback

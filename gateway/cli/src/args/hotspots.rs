@@ -64,7 +64,7 @@ pub struct HotspotsArgs {
 /// Treatment of code that is not the app's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Deps {
-    /// Counts for the line of the app that called it.
+    /// Attributed to the line of the app that called it.
     Folded,
     /// Lines of their own.
     Shown,

@@ -32,7 +32,7 @@ pub struct LogsArgs {
     /// Show only lines of this kind
     #[arg(long, value_parser = PossibleValuesParser::new(LineKind::ALL.map(LineKind::as_str)))]
     pub kind: Option<String>,
-    /// Show only requests with one of these statuses: 500, 5xx, 4xx,503; 0 is no status
+    /// Show only requests with one of these statuses: 500, 5xx, 4xx,503; 0 selects requests without a status
     #[arg(long, value_name = "STATUS,…", value_delimiter = ',', value_parser = Statuses::from_str)]
     pub status: Vec<Statuses>,
     /// Show only requests whose class contains this text
@@ -41,10 +41,10 @@ pub struct LogsArgs {
     /// Show only requests with at least this total time, from first byte to end
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub slow: Option<u64>,
-    /// Show only lines since this time or for this long: `10m`, `2h`, 2026-11-24T10:00:00Z
+    /// Show only lines since this time (2026-11-24T10:00:00Z), or at most this old (`10m`, `2h`)
     #[arg(long, value_name = "TIME", value_parser = Moment::from_str)]
     pub since: Option<Moment>,
-    /// Show only lines that match this regular expression, as JSON or as printed
+    /// Show only lines whose JSON or printed form matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub grep: Option<String>,
     /// Treat the text of --grep as plain text
@@ -53,10 +53,10 @@ pub struct LogsArgs {
     /// Show only lines of this level or higher
     #[arg(long, value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
-    /// Print JSON, also on a terminal
+    /// Print JSON, even on a terminal
     #[arg(long, conflicts_with = "text")]
     pub json: bool,
-    /// Print readable text, also into a pipe or file
+    /// Print readable text, even into a pipe or file
     #[arg(long)]
     pub text: bool,
 }

@@ -23,10 +23,11 @@ pub struct PlanArgs {
     /// Format of the logs: sluice, nginx, apache, haproxy, a log_format of nginx or a LogFormat of Apache [default: detected]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Latency target of all requests, such as `p95=200ms`: the number of workers that meet it
+    /// Find the number of workers that meets this latency target of all requests, such as `p95=200ms`
     #[arg(long, value_name = "pN=TIME", value_parser = target)]
     pub target: Option<Target>,
-    /// Range of worker counts; with --target also fewer [default: 1 to twice the number that the log's CPU time keeps busy]
+    /// Range of worker counts; with --target, the plan also tries fewer [default: 1 to twice the number that
+    /// the log's CPU time keeps busy]
     #[arg(long, short, value_name = "N..M", value_parser = range)]
     pub workers: Option<(usize, usize)>,
     /// Multiples of the log's traffic, from 0.1 to 10

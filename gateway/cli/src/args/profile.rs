@@ -75,7 +75,7 @@ pub struct HeapArgs {
     /// Sample allocations that stay on the heap (default)
     #[arg(long, group = "what")]
     pub sampling: bool,
-    /// Sample all allocations, also those that are collected
+    /// Sample all allocations, including garbage-collected ones
     #[arg(long, group = "what")]
     pub allocations: bool,
     /// Duration of the profile in seconds, from 0.05 to 60; not for a snapshot
