@@ -235,7 +235,7 @@ function checkMeta(job: Progress): void {
   } catch (error) {
     const reason = messageOf(error);
     job.html = null;
-    throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is no JSON: ${reason}`, { cause: error });
+    throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is not JSON: ${reason}`, { cause: error });
   }
 }
 

@@ -289,7 +289,7 @@ function report(component: string, outcome: Outcome, cpu_us: number): void {
 function propsOf({ name, data }: FragmentJob): Props {
   if (data === undefined || data === null) return {};
   if (typeof data === 'object' && !Array.isArray(data)) return data as Props;
-  throw new InvalidPropsError(`The data of component "${name}" is no object`);
+  throw new InvalidPropsError(`The data of component "${name}" is not an object`);
 }
 
 function defaultMarkup({ name, adapter, settings }: Component, html: string, props: Props): string {

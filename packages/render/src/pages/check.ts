@@ -234,7 +234,7 @@ function list(value: unknown, at: string): readonly unknown[] {
 }
 
 function object(value: unknown, at: string, known?: ReadonlySet<string>): Readonly<Record<string, unknown>> {
-  if (!isObject(value)) throw new InvalidTree(at, 'is no object');
+  if (!isObject(value)) throw new InvalidTree(at, 'is not an object');
   if (known === undefined) return value;
   for (const key of Object.keys(value)) {
     if (!known.has(key)) throw new InvalidTree(`${at}.${key}`, 'is not known');

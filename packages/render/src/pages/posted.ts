@@ -33,7 +33,7 @@ export function readPosted(body: unknown): Posted {
       throw httpError('SLU-RENDER-TREE-INVALID', error.message, { cause: error });
     throw error;
   }
-  if (!isObject(data)) throw mistake('data', 'is no object');
+  if (!isObject(data)) throw mistake('data', 'is not an object');
   if (!tameData(data)) throw mistake('data', `is nested more than ${DATA_DEPTH_MAX} deep`);
   if (engine !== undefined && !isWhole(engine, 0, ENGINE_MAX)) throw mistake('engine', 'is no whole number');
   if (deadlineMs !== undefined && !isWhole(deadlineMs, 1, DEADLINE_MS_MAX))
@@ -55,7 +55,7 @@ export function readPosted(body: unknown): Posted {
 }
 
 function visitorIn(value: unknown): Partial<Visitor> {
-  if (!isObject(value)) throw mistake('visitor', 'is no object');
+  if (!isObject(value)) throw mistake('visitor', 'is not an object');
   const device: Device | undefined = oneOf(value, 'device', ['mobile', 'desktop', 'bot'] as const);
   const { cookies } = value;
   return {
@@ -66,7 +66,7 @@ function visitorIn(value: unknown): Partial<Visitor> {
 }
 
 function texts(value: unknown, at: string): Readonly<Record<string, string>> {
-  if (!isObject(value)) throw mistake(at, 'is no object');
+  if (!isObject(value)) throw mistake(at, 'is not an object');
   // One without a prototype, as its keys are anybody's.
   const found = Object.create(null) as Record<string, string>;
   for (const key of Object.keys(value)) {

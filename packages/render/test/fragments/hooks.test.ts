@@ -172,7 +172,7 @@ void test('returnMeta that is no JSON is the error of its job alone', async () =
       { success, statusCode, html, meta },
       { success: false, statusCode: 500, html: null, meta: {} },
     );
-    assert.match(error?.message ?? '', /^returnMeta of "Good" is no JSON: /);
+    assert.match(error?.message ?? '', /^returnMeta of "Good" is not JSON: /);
     assert.equal(told.length, 1);
   }
 });
@@ -276,7 +276,7 @@ void test('a body that is no batch is an error that hooks see', async (t) => {
   await post(`${url}/batch`, '{');
   await post(`${url}/batch`, `"${'x'.repeat(20)}"`);
   assert.equal(order.length, 2);
-  assert.match(order[0] ?? '', /^onError batch The body is no JSON/);
+  assert.match(order[0] ?? '', /^onError batch The body is not valid JSON/);
   assert.match(order[1] ?? '', /^onError batch The body has more than 20 bytes/);
 });
 

@@ -176,7 +176,7 @@ void test('what is no JSON, or no object, is refused with 400', async (t) => {
     const { status, answer } = await post(`${url}/batch`, body);
     assert.equal(status, 400, body);
     assert.equal(answer.success, false);
-    assert.match(answer.error?.message ?? '', /no JSON|A batch is an object/, body);
+    assert.match(answer.error?.message ?? '', /not valid JSON|A batch is an object/, body);
     assert.deepEqual(answer.results, {});
   }
 });

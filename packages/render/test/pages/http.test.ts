@@ -96,7 +96,7 @@ void test('a mistake of the caller is answered with its place', async (t) => {
   const origin = await serve(t);
   const tree = { boxes: [] };
   const cases: [unknown, number, RegExp][] = [
-    ['{', 400, /no JSON/],
+    ['{', 400, /not valid JSON/],
     ['', 400, /not an object/],
     [[], 400, /not an object/],
     [{}, 400, /^tree: /],

@@ -112,7 +112,7 @@ void test('revived state never has a property named __proto__, however it is spe
 void test('what cannot be sent is refused, with its place', () => {
   const circle: Record<string, unknown> = { items: [] };
   (circle['items'] as unknown[]).push({ owner: circle });
-  assert.throws(() => serialize(circle), /state\.items\[0\]\.owner is a circle/);
+  assert.throws(() => serialize(circle), /state\.items\[0\]\.owner is circular/);
   assert.throws(() => serialize({ onClick() {} }), /state\.onClick is a function/);
   assert.throws(() => serialize([1, [Symbol('x')]]), /state\[1\]\[0\] is a symbol/);
   let deep: unknown = 0;

@@ -534,7 +534,7 @@ void test('a cache key that is no text fails the render, and null is none', asyn
       ),
     );
   for (const key of [Promise.resolve('x'), new Map([[1, 2]]), {}, Symbol('x')]) {
-    assert.match(failed(await run(() => key, 1)).error.message, /^cacheKey of component "Keyed" gave /);
+    assert.match(failed(await run(() => key, 1)).error.message, /^cacheKey of component "Keyed" returned /);
   }
   const cacheKey = (): unknown => null;
   const same = component('Same', (props: { id: number }) => `${props.id}`, {
