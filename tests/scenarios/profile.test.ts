@@ -117,21 +117,29 @@ void test('an app without React has a profile too, and what cannot be profiled i
   const unknown = await sluice.cli(['profile', '--worker', '99']);
   assert.deepEqual([unknown.code, unknown.stderr.includes('no worker 99 serves')], [1, true]);
 
-  // A second one is refused; it is begun before the first one now and then, and then the first is.
   const { workers } = await sluice.status();
-  const dying = await eventually(async () => {
-    const first = sluice.cli(['profile', '--worker', '2', '--duration-ms', '20000']);
-    const isOver = first.then(() => true);
-    for (;;) {
-      const { stderr } = await sluice.cli(['profile', '--worker', '2', '--duration-ms', '50']);
-      if (stderr.includes('is already being profiled')) return { first };
-      if (await Promise.race([isOver, Promise.resolve(false)])) return undefined;
-    }
-  });
+  const dying = await underWay(sluice, 2, ['profile', '--duration-ms', '20000']);
   process.kill(pidOf(workers.find(({ id }) => id === 2)), 'SIGKILL');
   const left = await dying.first;
   assert.equal(left.code, 1);
   assert.match(left.stderr, /worker 2 exited before its profile was complete/);
+});
+
+void test('a profile ends early and is complete if its worker is replaced meanwhile', async (t) => {
+  const sluice = await running(t, { entry: app('spin.js'), workers: 1 });
+  for (const command of [
+    ['profile', '-s', '60', '--json'],
+    ['heap', '-s', '60'],
+  ]) {
+    const { workers } = await sluice.status();
+    const { first } = await underWay(sluice, workers[0]?.id ?? 0, command);
+    assert.equal((await ask(sluice, '/spin?ms=100')).status, 200);
+    assert.equal((await sluice.cli(['reload'])).code, 0);
+    const { code, stdout, stderr } = await first;
+    assert.equal(code, 0, stderr);
+    assert.ok(stdout.length > 0);
+    assert.doesNotMatch(stdout + stderr, /exited before/);
+  }
 });
 
 void test('a worker that hangs is found and replaced though somebody profiles it again and again', async (t) => {
@@ -199,3 +207,21 @@ void test('profile and hotspots name their clocks, agree on a file, and fold the
   const table = await runSluice(['hotspots', profile.file]);
   assert.match(table.stdout, /^wall-clock time: busy /);
 });
+
+/** A command that profiles a worker. It is under way once a second one is refused, which is begun before it now and then. */
+async function underWay(
+  sluice: Sluice,
+  worker: number,
+  command: string[],
+): Promise<{ first: ReturnType<Sluice['cli']> }> {
+  const named = ['--worker', String(worker)];
+  return eventually(async () => {
+    const first = sluice.cli([...command, ...named]);
+    const isOver = first.then(() => true);
+    for (;;) {
+      const { stderr } = await sluice.cli(['profile', '--duration-ms', '50', ...named]);
+      if (stderr.includes('is already being profiled')) return { first };
+      if (await Promise.race([isOver, Promise.resolve(false)])) return undefined;
+    }
+  });
+}

@@ -281,7 +281,7 @@ impl Process {
     /// may be exiting already.
     ///
     /// A worker that is replaced and still has streams gets that time as well, unless they end sooner. A worker whose
-    /// main thread is blocked gets a moment to report the run.
+    /// main thread is blocked gets a moment to report the run, and one that is profiled to end the profile early.
     pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration, has_streams: impl Fn() -> bool + 'static) {
         self.is_asked_to_leave.set(!self.is_dying.get());
         // A worker that does not read gets its signal all the same.
@@ -294,7 +294,8 @@ impl Process {
         let process = Rc::clone(self);
         let has_time = move |now: Instant| {
             let stays = process.hears_messages.get() || has_streams();
-            stays && now < end || process.is_overdue.get() && now < word_by
+            let has_word = process.is_overdue.get() || process.profiled.borrow().is_some();
+            stays && now < end || has_word && now < word_by
         };
         if !has_time(Instant::now()) {
             return self.terminate();

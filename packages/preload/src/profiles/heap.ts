@@ -1,9 +1,9 @@
 /** Profiles of the heap, for `sluice heap`: a snapshot, which blocks the process, or a sample of what the app allocates. */
 import type { HeapProfiler } from 'node:inspector';
 import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, truncateSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { writeHeapSnapshot } from 'node:v8';
 import { ask, openSession, writeWhole } from './inspector-session.js';
+import { type Ends, lasts } from './lasting.js';
 import type { HeapKind, ProfileRecord } from '../control/messages.js';
 import { cpuUs } from '../cpu/own-cpu.js';
 import { now_ms } from '../timers.js';
@@ -17,14 +17,14 @@ export async function takeHeapProfile(
   duration_ms: number,
   file: string,
   standsStill: () => void,
-  signal: AbortSignal,
+  ends: Ends,
 ): Promise<ProfileRecord> {
   const [began_ms, usedBefore_us] = [now_ms(), cpuUs()];
   if (kind === 'snapshot') {
     standsStill();
     takeSnapshot(file);
   } else {
-    await sample(kind === 'allocations', duration_ms, file, standsStill, signal);
+    await sample(kind === 'allocations', duration_ms, file, standsStill, ends);
   }
   return {
     duration_ms: now_ms() - began_ms,
@@ -73,7 +73,7 @@ async function sample(
   duration_ms: number,
   file: string,
   standsStill: () => void,
-  signal: AbortSignal,
+  ends: Ends,
 ): Promise<void> {
   const session = openSession();
   try {
@@ -83,7 +83,7 @@ async function sample(
       includeObjectsCollectedByMajorGC: withCollected,
       includeObjectsCollectedByMinorGC: withCollected,
     });
-    await pause(duration_ms, undefined, { signal, ref: false });
+    await lasts(duration_ms, ends);
     standsStill();
     const { profile } = ask(session, 'HeapProfiler.stopSampling') as HeapProfiler.StopSamplingReturnType;
     writeWhole(file, JSON.stringify(profile));

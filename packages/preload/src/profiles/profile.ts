@@ -3,9 +3,9 @@
  * is taken, every copy of `@sluice/react` keeps the names of components on the stack, also while it writes their HTML.
  */
 import { rmSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { writeWhole } from './inspector-session.js';
+import { type Ends, lasts } from './lasting.js';
 import type { ProfileRecord } from '../control/messages.js';
 import { RequestLog } from './profile-requests.js';
 import { Recording } from './recording.js';
@@ -21,7 +21,7 @@ const NAME_CHARACTERS_MAX = 100;
 const COMPONENT_URL = 'sluice-component:';
 
 /**
- * Rejects where there is no inspector in this Node, where a file cannot be written, and when `signal` says so; then nothing is
+ * Rejects where there is no inspector in this Node, where a file cannot be written, and when it is cancelled; then nothing is
  * left. With `requests` the file beside it says when which of them ran.
  */
 export async function takeProfile(
@@ -29,7 +29,7 @@ export async function takeProfile(
   file: string,
   requests: Requests | undefined,
   standsStill: () => void,
-  signal: AbortSignal,
+  ends: Ends,
 ): Promise<ProfileRecord> {
   const rendersBefore = renders();
   nameFrames(frames());
@@ -37,7 +37,7 @@ export async function takeProfile(
   try {
     const recording = new Recording(SAMPLING_INTERVAL_US);
     try {
-      await pause(duration_ms, undefined, { signal, ref: false });
+      await lasts(duration_ms, ends);
     } catch (error) {
       recording.drop();
       throw error;

@@ -2,6 +2,7 @@
 import type { Control } from '../control/control.js';
 import type { FromGateway, ProfileRecord } from '../control/messages.js';
 import { closeInspector } from './inspector-session.js';
+import type { Ends } from './lasting.js';
 import type { Requests } from '../requests/requests.js';
 import type { Routers } from '../routes/routers.js';
 
@@ -15,12 +16,14 @@ export function offerProfiles(
   routers: Routers,
   standsStill: () => void,
 ): void {
-  let current: AbortController | undefined;
+  let current: { readonly cancel: AbortController; readonly exit: AbortController } | undefined;
   control.onMessage((said) => {
     if (said.type === 'drop-profile') {
-      current?.abort(new Error('the profile was cancelled'));
+      current?.cancel.abort(new Error('the profile was cancelled'));
       current = undefined;
     }
+    // The gateway waits a moment for what a worker has gathered until it is replaced.
+    if (said.type === 'message' && said.message === 'shutdown') current?.exit.abort();
     if (said.type === 'close-inspector') {
       // Node opens it once more in the turn after the signal, perhaps after this message of the same turn.
       setImmediate(() => {
@@ -34,8 +37,9 @@ export function offerProfiles(
       control.send({ type: 'profiled', number, error: 'this worker is already being profiled' });
       return;
     }
-    const own = (current = new AbortController());
-    void take(said, requests, routers, standsStill, own.signal)
+    const own = (current = { cancel: new AbortController(), exit: new AbortController() });
+    const ends = { cancelled: own.cancel.signal, exits: own.exit.signal };
+    void take(said, requests, routers, standsStill, ends)
       .then(
         (taken) => control.send({ type: 'profiled', number, taken }),
         (error: unknown) =>
@@ -56,19 +60,19 @@ async function take(
   requests: Requests,
   routers: Routers,
   standsStill: () => void,
-  signal: AbortSignal,
+  ends: Ends,
 ): Promise<ProfileRecord> {
   if (wish.type === 'routes') {
     // Before the rest is imported, during which the app may load a router.
     routers.load();
     const { reportRoutes } = await import('../routes/route-report.js');
-    return reportRoutes(routers, wish.file, signal);
+    return reportRoutes(routers, wish.file, ends.cancelled);
   }
   if (wish.type === 'profile') {
     const { takeProfile } = await import('./profile.js');
     const followed = wish.requests ? requests : undefined;
-    return takeProfile(wish.duration_ms, wish.file, followed, standsStill, signal);
+    return takeProfile(wish.duration_ms, wish.file, followed, standsStill, ends);
   }
   const { takeHeapProfile } = await import('./heap.js');
-  return takeHeapProfile(wish.kind, wish.duration_ms, wish.file, standsStill, signal);
+  return takeHeapProfile(wish.kind, wish.duration_ms, wish.file, standsStill, ends);
 }
