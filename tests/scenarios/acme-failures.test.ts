@@ -146,7 +146,7 @@ void test('what cannot work is told before a start', { skip: missing }, async (t
   );
   assert.match(
     await check('[acme]\nnames = ["shop.test"]\nterms_agreed = true', { HOME: '', XDG_STATE_HOME: '' }),
-    /acme\.dir is needed, as this user has no home directory/,
+    /acme\.dir is required, because this user has no home directory/,
   );
   fs.writeFileSync(path.join(dir, 'file'), '');
   assert.match(

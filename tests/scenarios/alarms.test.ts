@@ -27,7 +27,7 @@ void test('a queue that does not become empty is an alarm until it has', async (
   assert.equal(about?.class, null);
   assert.match(about.text, /too few workers .*`sluice scale`/);
   assert.equal(await metric(sluice, 'sluice_alarms{alarm="steady_queue"}'), 1);
-  assert.match((await sluice.cli(['status'])).stdout, /^ALARM +steady_queue for .*: for \d+ s requests/m);
+  assert.match((await sluice.cli(['status'])).stdout, /^ALARM +steady_queue for .*: for \d+ s, requests/m);
   hold.release('first');
   for (const client of clients) assert.equal((await client.response()).status, 200);
   const cleared = await eventually(
@@ -88,7 +88,7 @@ void test('a class that another always overtakes is a steady queue until its tur
     deadlineMs: 60_000,
   });
   assert.equal(line['level'], 'warn');
-  assert.match(String(line['text']), /one class alone waits \(`sluice classes`\).* classes\.routes/);
+  assert.match(String(line['text']), /If only one class waits \(`sluice classes`\).* classes\.routes/);
   isOver = true;
   await urgent;
   assert.equal((await patient.response()).status, 200);

@@ -341,7 +341,7 @@ void test('a config without the cache, or without a directory that can be used, 
   fs.writeFileSync(toml, `[app]\nentry = ${JSON.stringify(ownApp('pages.js'))}\n[cache]\ndisk_dir = "x"\n`);
   const { code, stderr } = await runSluice(['check', '--config', toml]);
   assert.equal(code, 2);
-  assert.match(stderr, /cache\.disk_dir needs cache\.enabled = true/);
+  assert.match(stderr, /cache\.disk_dir also needs cache\.enabled = true/);
   fs.writeFileSync(path.join(place.dir, 'file'), '');
   const config = place.config().replace(place.disk, path.join(place.dir, 'file'));
   const sluice = await running(t, { entry: ownApp('pages.js'), workers: 1, config });

@@ -299,7 +299,7 @@ void test(
     await written(a, 2);
     assert.match((await get(b, '/back-0?cc=s-maxage=60')).did, /detail=shared/);
     // Both may begin the list of purges at the same time; the second beginning is one more loss.
-    const all = /it is in use[^]*in this gateway's memory alone[^]*its purges were lost[^]*it is in use$/;
+    const all = /it is in use[^]*only in this gateway's memory[^]*its purges were lost[^]*it is in use$/;
     await eventually(() => all.test(notes(a).join('\n')));
     assert.ok(notes(a).length <= 10, `one note at each change: ${notes(a).join('\n')}`);
   },
@@ -435,7 +435,7 @@ void test('a config that names no server is refused with what to do, and without
   assert.doesNotMatch(bad, /s3cret/);
   assert.match(
     await check('[cache]\nshared_url = "redis://cache"\n'),
-    /cache\.shared_url needs cache\.enabled = true/,
+    /cache\.shared_url also needs cache\.enabled = true/,
   );
   const file = `${config('redis://cache')}shared_password_file = "none"\n`;
   assert.match(

@@ -194,7 +194,7 @@ void test('a page that the app compresses all the same is sent as it is and name
   assert.equal(await odd.text(), '<esi:include src="/cart"/>');
   assert.equal(await counted(sluice, 'failed'), 1);
   await eventually(
-    () => sluice.stdout.includes('the page /page is to be composed, and the app has compressed it'),
+    () => sluice.stdout.includes('the page /page cannot be composed, because the app compressed it'),
     { what: 'the note of the page that cannot be read' },
   );
   assert.match(sluice.stdout, /compose\.enabled removes Accept-Encoding from requests to the app/);

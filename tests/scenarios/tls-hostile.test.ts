@@ -118,7 +118,7 @@ void test('an expired certificate is served, and told of', { skip: missing }, as
   await eventually(() => raised() !== undefined, { what: 'the alarm' });
   assert.match(
     String(raised()?.['text']),
-    /^the certificate of old\.test expired 25 h ago: put a new one into \S+cert\.pem, which the gateway notices/,
+    /^the certificate of old\.test expired 25 h ago: put a new one into \S+cert\.pem; the gateway loads it by itself/,
   );
   assert.match((await sluice.cli(['status'])).stdout, /certificate +old\.test expired 1 d 01 h ago/);
   const metrics = await (await fetch(`${sluice.admin}/metrics`)).text();
