@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Reasons for the end of a profile before its time. */
 export interface Ends {
-  /** Nobody wants the profile any more. */
+  /** The command that requested the profile was cancelled. */
   readonly cancelled: AbortSignal;
   /** The worker is to exit: the profile of the time until now is wanted. */
   readonly exits: AbortSignal;
