@@ -108,7 +108,9 @@ void test('an alarm and a profile show a loop while it runs', async (t) => {
   const sluice = await running(t, { entry: stuckApp, workers: 2, env: { ...env, ...patient } });
   const file = path.join(sluice.runDir, 'end');
   const client = await sent(sluice, `/loop-until?file=${file}`);
-  const alarm = await eventually(() => sluice.logs.find(({ event }) => event === 'alarm_raised'));
+  const alarm = await eventually(() =>
+    sluice.logs.find(({ event, alarm: which }) => event === 'alarm_raised' && which === 'long_run'),
+  );
   const { worker } = await logged(sluice, 'worker_overdue');
   assert.match(
     String(alarm['text']),

@@ -41,7 +41,9 @@ pub(crate) fn judge(process: &Rc<Process>, now: Instant) {
 async fn look(process: Rc<Process>, pid: u32) {
     let heard = process.last_heard.get();
     let besides = if process.profiled.borrow().is_some() { Besides::HeapProfile } else { Besides::Nothing };
-    let (mut look, subject) = inspect(&process, pid, PATIENCE, besides).await;
+    let Some((mut look, subject)) = inspect(&process, pid, PATIENCE, besides).await else {
+        return process.filling.end(None);
+    };
     let heap_profile = look.take_heap_profile();
     let place = look.stack(&subject).ok().and_then(|frames| place_in(&frames));
     let is_same_run = process.last_heard.get() == heard;

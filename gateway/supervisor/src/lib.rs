@@ -327,7 +327,9 @@ impl Supervisor {
 
     /// Handles a sign of life: the worker's event loop turns.
     fn is_heard(&self, process: &Process, now: Instant) {
+        process.spoke.set(Some(now));
         process.is_told_overdue.set(false);
+        process.is_long_run_told.set(false);
         self.watch_anew(process, now);
     }
 

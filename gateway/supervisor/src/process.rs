@@ -91,6 +91,10 @@ pub(crate) struct Process {
     pub(crate) is_overdue: Cell<bool>,
     /// Whether the log says so of its present silence.
     pub(crate) is_told_overdue: Cell<bool>,
+    /// Whether the alarm about the present run was raised.
+    pub(crate) is_long_run_told: Cell<bool>,
+    /// Latest word of the worker itself. `last_heard` is also set where the watch begins anew.
+    pub(crate) spoke: Cell<Option<Instant>>,
     /// Whether the scheduler has lowered its priority.
     pub(crate) is_lowered: Cell<bool>,
     /// Whether it got its priority back before its time was over.
@@ -185,6 +189,8 @@ impl Process {
             track: Cell::default(),
             is_overdue: Cell::new(false),
             is_told_overdue: Cell::new(false),
+            is_long_run_told: Cell::new(false),
+            spoke: Cell::new(None),
             is_lowered: Cell::new(false),
             is_spared: Cell::new(false),
             trouble: Cell::default(),
@@ -244,7 +250,7 @@ impl Process {
 
     /// Whether its reports are overdue, as its event loop does not turn.
     pub(crate) fn is_silent(&self) -> bool {
-        self.last_heard.get().is_some_and(|heard| heard.elapsed() >= REPORTS_WITHIN)
+        self.spoke.get().is_some_and(|spoke| spoke.elapsed() >= REPORTS_WITHIN)
     }
 
     /// Recent CPU use, in cores. A worker whose main thread is blocked reports none, and is judged by samples of that

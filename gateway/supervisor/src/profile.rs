@@ -17,7 +17,7 @@ use sluice_scheduler::Event::Paused;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::control::ProfileRecord;
 use crate::forensics::Why;
@@ -100,9 +100,8 @@ impl Supervisor {
         }
         let why_not_looked = Cell::new(None);
         let look = async {
-            sleep(BLOCKED_AFTER).await;
-            let is_blocked = process.last_heard.get().is_none_or(|heard| heard <= asked);
-            if is_blocked && kind == Kind::Cpu && wish.route.is_none() {
+            let can_look = kind == Kind::Cpu && wish.route.is_none();
+            if can_look && is_blocked_by(process, asked, asked + duration.max(BLOCKED_AFTER)).await {
                 match blocked(process, duration, file.to_owned()).await {
                     // It may wait in a synchronous call, and answer after that.
                     Err(why @ ProfileError::Blocked { .. }) => why_not_looked.set(Some(why)),
@@ -117,7 +116,9 @@ impl Supervisor {
             }
             sleep(duration).await;
             // What it has gathered is read and written without a turn of its event loop.
-            process.excuse(ANSWER_TIMEOUT);
+            if process.spoke.get().is_some_and(|spoke| spoke > asked) {
+                process.excuse(ANSWER_TIMEOUT);
+            }
             sleep(ANSWER_TIMEOUT).await;
         };
         let answered = tokio::select! {
@@ -139,7 +140,7 @@ impl Supervisor {
     fn to_profile(&self, wish: &Wish) -> Result<Vec<Rc<Process>>, ProfileError> {
         let processes = self.processes.borrow();
         // A worker that is to leave and whose event loop is blocked is at work, and its profile says on what.
-        let is_at_work = |process: &Process| wish.kind == Kind::Cpu && process.is_silent();
+        let is_at_work = |process: &Process| wish.kind == Kind::Cpu && wish.route.is_none() && process.is_silent();
         let serves = |process: &&Rc<Process>| {
             process.is_ready.get() && (!process.is_asked_to_leave.get() || is_at_work(process))
         };
@@ -162,20 +163,41 @@ impl Supervisor {
     }
 }
 
+/// Waits until the worker has said nothing for [`BLOCKED_AFTER`] since it was asked. False if it can no longer come to that by `end`,
+/// from when on it writes its profile.
+async fn is_blocked_by(process: &Process, asked: Instant, end: Instant) -> bool {
+    loop {
+        let due = process.spoke.get().map_or(asked, |spoke| spoke.max(asked)) + BLOCKED_AFTER;
+        if due > end {
+            return false;
+        }
+        if Instant::now() >= due {
+            return true;
+        }
+        sleep_until(due).await;
+    }
+}
+
 /// The profile of a worker whose event loop is blocked, so that it hears of nothing.
 async fn blocked(process: &Rc<Process>, duration: Duration, file: String) -> Result<ProfileFile, ProfileError> {
     let worker = process.worker.0;
     let pid = process.listener_pid.get().unwrap_or(process.pid);
-    let used_us = || sample::process_cpu_us(pid).unwrap_or_default();
-    let (begin, begin_us) = (Instant::now(), used_us());
+    let (begin, begin_us) = (Instant::now(), sample::process_cpu_us(pid));
     let json = match blocked::profile(process, pid, duration).await {
         Ok(json) => json,
-        Err(Why::Gone) => return Err(ProfileError::Left { worker, diagnosis: process.diagnosed().await }),
+        Err(Why::Gone) if process.has_exited.get() => {
+            return Err(ProfileError::Left { worker, diagnosis: process.diagnosed().await });
+        }
         Err(why) => return Err(ProfileError::Blocked { worker, why: why.to_string() }),
     };
-    let used_ms = Duration::from_micros(used_us().saturating_sub(begin_us)).as_secs_f64() * 1000.0;
     let duration_ms = begin.elapsed().min(duration).as_secs_f64() * 1000.0;
-    let to = PathBuf::from(&file);
+    let used_us = begin_us.zip(sample::process_cpu_us(pid)).map(|(begin, end)| end.saturating_sub(begin));
+    // The reading began before the inspector was open. Elsewhere than on Linux, a blocked event loop counts as CPU time.
+    let used = used_us.map_or(1.0, |us| Duration::from_micros(us).as_secs_f64() / begin.elapsed().as_secs_f64());
+    let used_ms = used * duration_ms;
+    // The worker may write its own profile meanwhile.
+    let to = Path::new(&file).with_extension("blocked.cpuprofile");
+    let file = to.to_string_lossy().into_owned();
     let written = spawn_blocking(move || write_whole(&to, &json)).await.map_err(io::Error::other).flatten();
     written.map_err(|source| ProfileError::File { file: PathBuf::from(&file), source })?;
     Ok(ProfileFile {

@@ -109,6 +109,9 @@ fn overdue_after_ms(configured_ms: u64, cost_at_most: impl Fn(u64) -> bool) -> u
     }
 }
 
+/// Duration from which a run that has not ended raises an alarm, as one that has ended does.
+const LONG_RUN: Duration = Duration::from_secs(1);
+
 /// Watches the workers until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut period = PERIOD;
@@ -158,6 +161,9 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
         }
         supervisor.gate.tell(Overdue { worker: process.worker });
     }
+    if process.is_told_overdue.get() && subject.silent >= LONG_RUN && !process.is_long_run_told.replace(true) {
+        tell_long_run(supervisor, process, subject.silent);
+    }
     let is_half_over = limits.burning.is_some_and(|limit| subject.silent >= limit / 2);
     if is_half_over && process.is_overdue.get() && supervisor.may_raise && !process.is_spared.get() {
         spare(process, subject.silent, &track, &latest);
@@ -181,16 +187,18 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
     }
 }
 
+/// Raises the alarm about a run that has not ended.
+fn tell_long_run(supervisor: &Supervisor, process: &Process, silent: Duration) {
+    let (workers, worker) = (supervisor.gate.workers(), process.worker);
+    let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+    workers.runs_on(worker, silent_ms, workers.latest_request(worker).as_ref(), workers.held(worker).len());
+}
+
 fn tell_overdue(supervisor: &Supervisor, process: &Process, silent: Duration) {
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
-    let (workers, worker) = (supervisor.gate.workers(), process.worker);
-    let latest = workers.latest_request(worker);
-    supervisor.journal.emit(Event::WorkerOverdue {
-        worker: worker.0,
-        silent_ms,
-        request: latest.as_ref().map(RequestName::held),
-    });
-    workers.runs_on(worker, silent_ms, latest.as_ref(), workers.held(worker).len());
+    let latest = supervisor.gate.workers().latest_request(process.worker);
+    let request = latest.as_ref().map(RequestName::held);
+    supervisor.journal.emit(Event::WorkerOverdue { worker: process.worker.0, silent_ms, request });
 }
 
 /// Gives a lowered worker that has starved since its usual priority again, while there is time to finish. On an

@@ -12,14 +12,21 @@ pub fn chosen(gateway: &mut Gateway, worker: Option<u64>, all: bool) -> Result<O
     Ok(of(&gateway.status()?.workers))
 }
 
+/// Silence from which an event loop counts as blocked, milliseconds. Workers speak four times a second.
+const BLOCKED_MS: u64 = 1000;
+
+fn is_blocked(worker: &WorkerSnapshot) -> bool {
+    worker.lowered && worker.silent_ms.is_some_and(|silent_ms| silent_ms >= BLOCKED_MS)
+}
+
 /// Id of the worker that used most CPU time in the last seconds, then the one with most answered requests. A worker that is to exit
 /// counts only while its event loop is blocked.
 pub fn of(workers: &[WorkerSnapshot]) -> Option<u64> {
     let serves =
-        |worker: &&WorkerSnapshot| worker.lowered || matches!(worker.state, WorkerState::Ready | WorkerState::Busy);
+        |worker: &&WorkerSnapshot| is_blocked(worker) || matches!(worker.state, WorkerState::Ready | WorkerState::Busy);
     let busier = |a: &&WorkerSnapshot, b: &&WorkerSnapshot| {
         let cpu = |worker: &WorkerSnapshot| worker.cpu.unwrap_or_default();
-        (a.lowered.cmp(&b.lowered))
+        (is_blocked(a).cmp(&is_blocked(b)))
             .then_with(|| cpu(a).total_cmp(&cpu(b)))
             .then_with(|| a.requests_total.cmp(&b.requests_total))
             .then_with(|| b.id.cmp(&a.id))
@@ -46,7 +53,9 @@ mod tests {
     #[test]
     fn a_worker_whose_event_loop_is_blocked_comes_first_and_one_that_exits_does_not_count() {
         let leaving = WorkerSnapshot { state: WorkerState::Leaving, ..worker(2, Some(1.0), 900) };
-        let blocked = WorkerSnapshot { lowered: true, id: 1, cpu: Some(0.2), ..leaving.clone() };
+        let lowered = WorkerSnapshot { lowered: true, id: 1, cpu: Some(0.2), silent_ms: Some(90), ..leaving.clone() };
+        let blocked = WorkerSnapshot { silent_ms: Some(1200), ..lowered.clone() };
+        assert_eq!(of(&[lowered, leaving.clone(), worker(3, Some(0.1), 1)]), Some(3), "it turns again");
         assert_eq!(of(&[blocked.clone(), leaving.clone(), worker(3, Some(0.9), 1)]), Some(1));
         assert_eq!(of(&[leaving.clone(), worker(3, Some(0.01), 1)]), Some(3));
         assert_eq!(of(&[leaving]), None);

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sluice_admin::protocol::{Reply, Request};
-use sluice_catalog::profiles::{ProfileFile, Wish};
+use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::snapshot::Snapshot;
 use sluice_sockets::lines::json_line;
 
@@ -189,9 +189,10 @@ impl Gateway {
     /// Profiles of workers. If they are late, a line on stderr says why.
     pub fn profiles(&mut self, wish: Wish) -> Result<Vec<ProfileFile>, ClientError> {
         let expected = Duration::from_millis(wish.duration_ms) + LATE_PROFILE;
+        let has_news = wish.kind != Kind::Snapshot;
         let (_until_answered, answered) = mpsc::channel::<()>();
         thread::spawn(move || {
-            if answered.recv_timeout(expected) == Err(RecvTimeoutError::Timeout) {
+            if has_news && answered.recv_timeout(expected) == Err(RecvTimeoutError::Timeout) {
                 stderr::say(
                     "sluice: still waiting; a busy worker sends its profile between two requests. Ctrl-C cancels.",
                 );

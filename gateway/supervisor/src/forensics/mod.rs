@@ -124,6 +124,10 @@ pub(crate) enum Why {
     Gone,
     /// The signal would end the process: it is not Node.js, or was told not to open its inspector.
     NotInspectable,
+    /// The app handles SIGUSR1 itself, or somebody else may use its inspector.
+    NotOurs,
+    /// The event loop turned before the inspector was open.
+    Turned,
     /// No address came: the main thread does not run JavaScript, or the app handles SIGUSR1 itself.
     NoAddress,
     /// Node.js could not open the port.
@@ -143,6 +147,10 @@ impl fmt::Display for Why {
         match self {
             Self::Gone => f.write_str("the process has exited"),
             Self::NotInspectable => f.write_str("the process does not open an inspector on SIGUSR1"),
+            Self::NotOurs => {
+                f.write_str("its inspector is not the gateway's to open: the app handles SIGUSR1 or uses an inspector")
+            }
+            Self::Turned => f.write_str("it continued before its inspector was open"),
             Self::NoAddress => f.write_str(
                 "the inspector did not open: the main thread is not running JavaScript (a synchronous child, file or \
                  native call), or the app handles SIGUSR1 itself",
@@ -290,7 +298,9 @@ async fn ask_in(
             finds.heap_profile = Some(heap_profile(&session.call(step, json!({})).await?)?);
             return Ok(());
         }
-        Besides::CpuProfile if finds.scripts.values().any(has_map) => finds.reader = Reader::start(subject),
+        Besides::CpuProfile if !patience.mapping.is_zero() && finds.scripts.values().any(has_map) => {
+            finds.reader = Reader::start(subject)
+        }
         Besides::CpuProfile => {}
     }
     session.send("Profiler.enable", json!({})).await?;

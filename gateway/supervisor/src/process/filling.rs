@@ -49,6 +49,8 @@ pub(crate) struct Filling {
     looked: Cell<Option<Instant>>,
     /// Whether the gateway has opened the inspector for a look, and the worker has not closed it since.
     pub(crate) is_open: Cell<bool>,
+    /// Latest time at which the gateway has opened the inspector.
+    opened: Cell<Option<Instant>>,
     /// State of the inspector, kept until stderr ends.
     pub(crate) inspector: RefCell<Weak<watch::Sender<Inspector>>>,
     found: RefCell<Found>,
@@ -77,9 +79,15 @@ impl Filling {
     /// Records that a look begins, which opens the inspector.
     pub(crate) fn begin(&self, now: Instant) {
         self.looked.set(Some(now));
-        self.is_open.set(true);
+        self.opens(now);
         self.is_looking.set(true);
         self.is_gateway_looking.borrow().set(true);
+    }
+
+    /// Records that the gateway opens the inspector.
+    pub(crate) fn opens(&self, now: Instant) {
+        self.opened.set(Some(now));
+        self.is_open.set(true);
     }
 
     /// Records what a look has found, if its run has not ended meanwhile. A look without a place leaves what an earlier one of
@@ -94,7 +102,7 @@ impl Filling {
 
     /// Whether what the inspector says on stderr is of a look.
     pub(crate) fn is_looked_into(&self) -> bool {
-        self.is_open.get() || self.looked.get().is_some_and(|at| at.elapsed() < LOOK_EVERY)
+        self.is_open.get() || self.opened.get().is_some_and(|at| at.elapsed() < LOOK_EVERY)
     }
 
     /// Records that the worker has closed its inspector.

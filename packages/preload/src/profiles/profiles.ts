@@ -3,6 +3,7 @@ import type { Control } from '../control/control.js';
 import type { FromGateway, ProfileRecord } from '../control/messages.js';
 import { closeInspector } from './inspector-session.js';
 import type { Ends } from './lasting.js';
+import { nextTurn } from '../timers.js';
 import type { Requests } from '../requests/requests.js';
 import type { Routers } from '../routes/routers.js';
 
@@ -26,7 +27,7 @@ export function offerProfiles(
     if (said.type === 'message' && said.message === 'shutdown') current?.exit.abort();
     if (said.type === 'close-inspector') {
       // Node opens it once more in the turn after the signal, perhaps after this message of the same turn.
-      setImmediate(() => {
+      nextTurn(() => {
         closeInspector();
         control.send({ type: 'inspector-closed' });
       });
