@@ -299,7 +299,7 @@ async fn ask_in(
             return Ok(());
         }
         Besides::CpuProfile if !patience.mapping.is_zero() && finds.scripts.values().any(has_map) => {
-            finds.reader = Reader::start(subject)
+            finds.reader = Reader::start(subject);
         }
         Besides::CpuProfile => {}
     }
