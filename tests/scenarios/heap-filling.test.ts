@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { bounds } from '../support/bounds.ts';
 import type { Sluice } from '../support/sluice.ts';
-import { ask, assertRefused, ownApp, running, statusWhen } from './scenario.ts';
+import { ask, assertRefused, ownApp, running, statusWhen, underWay } from './scenario.ts';
 import { logged } from './stuck.ts';
 
 const entry = ownApp('fills.cjs');
@@ -30,10 +30,7 @@ void test(
   async (t) => {
     const sluice = await running(t, { entry, workers: 1, config, env });
     await reported(sluice);
-    const heap = sluice.cli(['heap', '--seconds', '50']);
-    const isUnderWay = async () =>
-      /under way|already/.test((await sluice.cli(['heap', '--seconds', '0.1'])).stderr);
-    await eventually(isUnderWay, { what: 'the profile of the heap' });
+    const { first: heap } = await underWay(sluice, 1, ['heap', '--seconds', '50']);
     // The worker reads the wish and loads what does it.
     for (let count = 0; count < 20; count += 1) await ask(sluice, '/inspector');
     assertRefused(await ask(sluice, '/fill', { method: 'POST', deadlineMs: 60_000 }), 502, 'SLU-WORKER-DIED');

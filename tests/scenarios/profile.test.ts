@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { eventually } from '../support/eventually.ts';
 import { app, runSluice, type Sluice } from '../support/sluice.ts';
-import { allReady, ask, assertRefused, ownApp, pidOf, running, statusWhen } from './scenario.ts';
+import { allReady, ask, assertRefused, ownApp, pidOf, running, statusWhen, underWay } from './scenario.ts';
 import { logged, quick } from './stuck.ts';
 
 interface Profile {
@@ -207,21 +206,3 @@ void test('profile and hotspots name their clocks, agree on a file, and fold the
   const table = await runSluice(['hotspots', profile.file]);
   assert.match(table.stdout, /^wall-clock time: busy /);
 });
-
-/** A command that profiles a worker. It is under way once a second one is refused, which is begun before it now and then. */
-async function underWay(
-  sluice: Sluice,
-  worker: number,
-  command: string[],
-): Promise<{ first: ReturnType<Sluice['cli']> }> {
-  const named = ['--worker', String(worker)];
-  return eventually(async () => {
-    const first = sluice.cli([...command, ...named]);
-    const isOver = first.then(() => true);
-    for (;;) {
-      const { stderr } = await sluice.cli(['profile', '--duration-ms', '50', ...named]);
-      if (stderr.includes('is already being profiled')) return { first };
-      if (await Promise.race([isOver, Promise.resolve(false)])) return undefined;
-    }
-  });
-}

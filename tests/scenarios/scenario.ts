@@ -236,3 +236,21 @@ export async function refuses(sluice: Sluice): Promise<boolean> {
     return true;
   }
 }
+
+/** A command that profiles a worker. It is under way once a second one is refused, which is begun before it now and then. */
+export async function underWay(
+  sluice: Sluice,
+  worker: number,
+  command: string[],
+): Promise<{ first: ReturnType<Sluice['cli']> }> {
+  const named = ['--worker', String(worker)];
+  return eventually(async () => {
+    const first = sluice.cli([...command, ...named]);
+    const isOver = first.then(() => true);
+    for (;;) {
+      const { stderr } = await sluice.cli(['profile', '--duration-ms', '50', ...named]);
+      if (stderr.includes('is already being profiled')) return { first };
+      if (await Promise.race([isOver, Promise.resolve(false)])) return undefined;
+    }
+  });
+}

@@ -49,8 +49,8 @@ async fn turns_unopened(process: &Process) {
     }
 }
 
-/// CPU profile of a worker over `duration`, as the JSON of a `.cpuprofile` file with places in the code that ran. It goes on to its
-/// end if nobody waits for it.
+/// CPU profile of a worker over `duration`, as the JSON of a `.cpuprofile` file with places in the code that ran. It
+/// ends at its time if the command is cancelled.
 ///
 /// # Errors
 ///
