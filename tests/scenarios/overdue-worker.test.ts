@@ -165,6 +165,18 @@ void test('a worker that was profiled in a loop closes its inspector and serves 
   assert.ok(!sluice.logs.some(({ line }) => /debugger/i.test(String(line))));
 });
 
+void test('a profile that the kill of its worker ends has the position in the code', async (t) => {
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env });
+  const client = await sent(sluice, '/loop');
+  const { code, stderr } = await sluice.cli(['profile', '-s', '60', '--worker', '1']);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /worker 1 exited before its profile was complete: it was stuck for [\d.]+ s in spin \(\S*stuck\.js:\d+/,
+  );
+  assertRefused(await client.response(), 504, 'SLU-WORKER-STUCK');
+});
+
 void test('a worker that waits in a synchronous child is profiled after that', async (t) => {
   const sluice = await running(t, { entry: stuckApp, workers: 1, env: { ...env, ...patient } });
   const client = await sent(sluice, '/pause');

@@ -32,7 +32,7 @@ const CONNECTIONS_MAX: usize = 64;
 const IDLE_MAX: Duration = Duration::from_secs(60);
 /// Time after which a client that reads nothing is disconnected.
 const WRITE_MAX: Duration = Duration::from_secs(10);
-/// Maximum duration of a profile, milliseconds. What a worker gathers for it is in its memory.
+/// Maximum duration of a profile, milliseconds. The worker keeps the samples in memory.
 const PROFILE_MS_MAX: u64 = 60_000;
 /// The pause after a failed accept: such failures (no descriptors left) do not go away by trying at once.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);

@@ -19,7 +19,7 @@ use crate::vary::{Dimensions, VARY_FIELDS_MAX};
 const MAGIC: [u8; 4] = *b"SLP\x01";
 /// Magic and checksum.
 const FRONT_BYTES: usize = MAGIC.len() + 4;
-/// Maximum time by which a page may be dated in the future. What two readings of one clock may differ by.
+/// Maximum time by which a page may be dated in the future. Two readings of one clock may differ by it.
 const AHEAD_MS_MAX: u64 = 1_000;
 
 /// A page that is to be written.

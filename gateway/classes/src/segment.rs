@@ -1,6 +1,6 @@
 //! One segment of a path: whether it names a thing of many. It must not know what was asked for before.
 
-/// Maximum number of path segments that distinguish classes. What lies deeper is one class.
+/// Maximum number of path segments that distinguish classes. Deeper paths share one class.
 pub(super) const SEGMENTS_MAX: usize = 6;
 
 /// The segments of a path; none for `/`.

@@ -9,7 +9,7 @@ use crate::extension::Extension;
 use crate::line::{FieldLine, check_control};
 use crate::reader::{HeadLimits, Side};
 
-/// Maximum number of digits of a chunk size. What fits 64 bits.
+/// Maximum number of digits of a chunk size. More do not fit in 64 bits.
 const SIZE_DIGITS_MAX: u32 = 16;
 
 /// Maximum size of the chunk extensions in one body, without their first semicolons, bytes.

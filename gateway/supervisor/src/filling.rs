@@ -29,7 +29,7 @@ const PATIENCE: Patience = Patience {
 /// Looks into a silent worker if it has grown much since its last report. Its inspector is not open. One that most likely
 /// survives is looked into only where nobody else learns how to use the inspector.
 pub(crate) fn judge(process: &Rc<Process>, now: Instant) {
-    let pid = process.listener_pid.get().unwrap_or(process.pid);
+    let pid = process.serving_pid();
     if sample::resident_bytes(pid).is_some_and(|resident| process.filling.is_due(resident, now))
         && process.app.hides_inspector()
     {

@@ -30,7 +30,7 @@ pub(crate) enum LookResult {
 impl Process {
     /// Sample of its main thread from the kernel.
     pub(crate) fn sample(&self) -> Option<Sample> {
-        sample::main_thread(self.view().pid?)
+        sample::main_thread(self.serving_pid())
     }
 
     /// Whether its main thread is in a loop that lets others in, as reported by its preload.

@@ -38,7 +38,7 @@ const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
 const LAST_WORD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Time for which a worker's report holds; four reports a second come.
-const REPORTS_WITHIN: Duration = Duration::from_secs(1);
+pub(crate) const REPORTS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Time between two checks whether a worker's last stream has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -221,9 +221,14 @@ impl Process {
         }
     }
 
+    /// Id of the process that serves, or of the first one until one listens.
+    pub(crate) fn serving_pid(&self) -> u32 {
+        self.listener_pid.get().unwrap_or(self.pid)
+    }
+
     pub(crate) fn view(&self) -> ProcessView {
         let turns = self.turns.borrow();
-        let pid = self.listener_pid.get().unwrap_or(self.pid);
+        let pid = self.serving_pid();
         let reported = self.vitals.get();
         // The last report of a blocked worker may be old, and its memory is what an operator looks for.
         let rss_bytes = if self.is_silent() { sample::resident_bytes(pid) } else { None };
@@ -266,7 +271,7 @@ impl Process {
     /// Records the CPU time that it has used. Called directly before it is killed, because the figure is lost
     /// afterwards.
     pub(crate) fn note_used(&self) {
-        if let Some(total_us) = sample::process_cpu_us(self.listener_pid.get().unwrap_or(self.pid)) {
+        if let Some(total_us) = sample::process_cpu_us(self.serving_pid()) {
             self.unreported.borrow_mut().used(total_us);
         }
     }
@@ -369,7 +374,7 @@ impl Process {
         if self.has_exited.get() {
             return Ok(());
         }
-        priority::set(self.listener_pid.get().unwrap_or(self.pid), priority)
+        priority::set(self.serving_pid(), priority)
     }
 
     pub(crate) fn signal_group(&self, signal: Signal) {

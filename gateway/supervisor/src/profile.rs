@@ -21,8 +21,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::control::ProfileRecord;
 use crate::forensics::Why;
-use crate::process::Process;
 use crate::process::facts::{Answer, Excuse};
+use crate::process::{Process, REPORTS_WITHIN};
 use crate::{Supervisor, blocked, sample};
 
 /// Time that a worker may take to answer beyond its profile's own time: for a slow render, and for writing the profile.
@@ -32,8 +32,6 @@ const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Longest wait for a worker to finish its requests before a heap snapshot blocks it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Silence after the question from which the event loop counts as blocked; signs of life are a quarter of a second apart.
-const BLOCKED_AFTER: Duration = Duration::from_secs(1);
 /// Longest error message of a worker, characters.
 const ERROR_CHARS_MAX: usize = 500;
 /// Age at which an unclaimed directory of profiles is deleted: the command that asked for it was killed.
@@ -101,7 +99,7 @@ impl Supervisor {
         let why_not_looked = Cell::new(None);
         let look = async {
             let can_look = kind == Kind::Cpu && wish.route.is_none();
-            if can_look && is_blocked_by(process, asked, asked + duration.max(BLOCKED_AFTER)).await {
+            if can_look && is_blocked_by(process, asked, asked + duration.max(REPORTS_WITHIN)).await {
                 match blocked(process, duration, file.to_owned()).await {
                     // It may wait in a synchronous call, and answer after that.
                     Err(why @ ProfileError::Blocked { .. }) => why_not_looked.set(Some(why)),
@@ -163,11 +161,11 @@ impl Supervisor {
     }
 }
 
-/// Waits until the worker has said nothing for [`BLOCKED_AFTER`] since it was asked. False if it can no longer come to that by `end`,
+/// Waits until the worker has said nothing for [`REPORTS_WITHIN`] since it was asked. False if it can no longer come to that by `end`,
 /// from when on it writes its profile.
 async fn is_blocked_by(process: &Process, asked: Instant, end: Instant) -> bool {
     loop {
-        let due = process.spoke.get().map_or(asked, |spoke| spoke.max(asked)) + BLOCKED_AFTER;
+        let due = process.spoke.get().map_or(asked, |spoke| spoke.max(asked)) + REPORTS_WITHIN;
         if due > end {
             return false;
         }
@@ -181,7 +179,7 @@ async fn is_blocked_by(process: &Process, asked: Instant, end: Instant) -> bool 
 /// The profile of a worker whose event loop is blocked, so that it hears of nothing.
 async fn blocked(process: &Rc<Process>, duration: Duration, file: String) -> Result<ProfileFile, ProfileError> {
     let worker = process.worker.0;
-    let pid = process.listener_pid.get().unwrap_or(process.pid);
+    let pid = process.serving_pid();
     let (begin, begin_us) = (Instant::now(), sample::process_cpu_us(pid));
     let json = match blocked::profile(process, pid, duration).await {
         Ok(json) => json,
@@ -198,8 +196,7 @@ async fn blocked(process: &Rc<Process>, duration: Duration, file: String) -> Res
     // The worker may write its own profile meanwhile.
     let to = Path::new(&file).with_extension("blocked.cpuprofile");
     let file = to.to_string_lossy().into_owned();
-    let written = spawn_blocking(move || write_whole(&to, &json)).await.map_err(io::Error::other).flatten();
-    written.map_err(|source| ProfileError::File { file: PathBuf::from(&file), source })?;
+    write(to, json).await?;
     Ok(ProfileFile {
         worker,
         file,
@@ -219,9 +216,7 @@ async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile
     let Some((name, json)) = file.to_str().zip(sampled.flatten()) else {
         return Err(ProfileError::Left { worker, diagnosis: process.diagnosed().await });
     };
-    let to = file.to_owned();
-    let written = spawn_blocking(move || write_whole(&to, json.as_bytes())).await.map_err(io::Error::other).flatten();
-    written.map_err(|source| ProfileError::File { file: file.to_owned(), source })?;
+    write(file.to_owned(), json.into_bytes()).await?;
     Ok(ProfileFile {
         worker,
         file: name.to_owned(),
@@ -231,6 +226,13 @@ async fn left(process: &Process, wish: &Wish, file: &Path) -> Result<ProfileFile
         )),
         ..ProfileFile::default()
     })
+}
+
+/// Writes a profile that the gateway itself has taken.
+async fn write(file: PathBuf, json: Vec<u8>) -> Result<(), ProfileError> {
+    let to = file.clone();
+    let written = spawn_blocking(move || write_whole(&to, &json)).await.map_err(io::Error::other).flatten();
+    written.map_err(|source| ProfileError::File { file, source })
 }
 
 /// A worker that was asked for a profile. Dropping it before the answer cancels the profile.

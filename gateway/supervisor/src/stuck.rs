@@ -50,7 +50,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let held = supervisor.gate.workers().held(worker).len();
     if kind == TroubleKind::Blocked {
         // The inspector does not answer in a synchronous wait; there is nothing to look into.
-        let waits_in = &sample::describe(process.view().pid.unwrap_or(process.pid));
+        let waits_in = &sample::describe(process.serving_pid());
         supervisor.journal.emit(Event::WorkerBlocked {
             worker: worker.0,
             silent_ms,
@@ -68,7 +68,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         // At the lowest priority it would not answer in time on a busy machine; it has not long to live.
         let _ = process.set_priority(priority::usual());
     }
-    let pid = process.listener_pid.get().unwrap_or(process.pid);
+    let pid = process.serving_pid();
     let subject = process.subject(pid);
     let look = forensics::look(&subject, process.inspector.clone(), PATIENCE, Besides::CpuProfile).await;
     supervisor.gate.tell(Examined { worker });

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_journal::Event;
-use sluice_observe::RequestName;
+use sluice_observe::{ALARMING_US, RequestName};
 use sluice_scheduler::Event::{Overdue, Stuck};
 use tokio::time::Instant;
 
@@ -110,7 +110,7 @@ fn overdue_after_ms(configured_ms: u64, cost_at_most: impl Fn(u64) -> bool) -> u
 }
 
 /// Duration from which a run that has not ended raises an alarm, as one that has ended does.
-const LONG_RUN: Duration = Duration::from_secs(1);
+const LONG_RUN: Duration = Duration::from_micros(ALARMING_US);
 
 /// Watches the workers until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {

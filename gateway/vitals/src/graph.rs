@@ -22,7 +22,7 @@ const SHOWN_MAX: usize = 50;
 const TIME_US_MAX: u64 = 86_400_000_000;
 /// Time between two notes about the same route.
 const NOTE_PERIOD: Duration = Duration::from_secs(60);
-/// Maximum number of notes at a time. What is left comes later.
+/// Maximum number of notes at a time. Further notes follow later.
 const NOTES_MAX: usize = 3;
 
 /// Report of a worker on the calls of one route by one method, since its report before.

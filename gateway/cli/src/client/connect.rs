@@ -189,15 +189,18 @@ impl Gateway {
     /// Profiles of workers. If they are late, a line on stderr says why.
     pub fn profiles(&mut self, wish: Wish) -> Result<Vec<ProfileFile>, ClientError> {
         let expected = Duration::from_millis(wish.duration_ms) + LATE_PROFILE;
-        let has_news = wish.kind != Kind::Snapshot;
         let (_until_answered, answered) = mpsc::channel::<()>();
-        thread::spawn(move || {
-            if has_news && answered.recv_timeout(expected) == Err(RecvTimeoutError::Timeout) {
+        let explain = move || {
+            if answered.recv_timeout(expected) == Err(RecvTimeoutError::Timeout) {
                 stderr::say(
                     "sluice: still waiting; a busy worker sends its profile between two requests. Ctrl-C cancels.",
                 );
             }
-        });
+        };
+        // A snapshot stops its worker, which the command has said.
+        if wish.kind != Kind::Snapshot {
+            thread::spawn(explain);
+        }
         Ok(self.ask(&Request::Profile(wish))?.profiles.unwrap_or_default())
     }
 
